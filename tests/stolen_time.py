@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A plug-in of pytest: a test that fails while a host takes the CPUs away is run again, and named.
+"""A pytest plug-in: a test that fails while the host takes the CPUs away is repeated, and listed.
 
 The host of a virtual machine may give its CPUs to others. That time is in no program's CPU time and in no
-wait, but clocks and timers go on: a test that compares them then measures the host. A failed test during
-which more than a fiftieth of the machine was taken away is run again, up to twice, with all it stands on;
-one that fails on a machine of its own fails at once.
+wait, but clocks and timers continue, so a test that compares them measures the host. A failed test during
+which more than a fiftieth of the machine was taken away is repeated, up to twice, with all its fixtures;
+a test that fails without stolen time fails at once.
 """
 import os
 import time

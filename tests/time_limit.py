@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A plug-in of pytest: each test has a time limit of its own, so a hang is one failure with a name.
+"""A pytest plug-in: each test has a time limit of its own, so a hang is one failure with a name.
 
 WICK_TEST_SECONDS sets the limit of each phase (set-up, call, tear-down); WICK_PATIENCE multiplies it. Tests
-marked "long" have as many minutes as others have seconds. The limit is for hangs: it is many times what
-any test takes on a busy machine.
+marked "long" have as many minutes as others have seconds. The limit is for hangs: it is many times longer
+than any test takes on a busy machine.
 """
 import os
 import signal

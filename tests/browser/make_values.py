@@ -3,7 +3,7 @@
 
     make_values.py FILE.pb
 
-In all 1,000 cycles and 1,500 instructions; walk is slow, add is quick.
+1,000 cycles and 1,500 instructions in total; walk is slow, add is fast.
 """
 import pathlib
 import sys

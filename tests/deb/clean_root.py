@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Roots of file systems that have the essential packages of Debian and few others.
+"""Root file systems with the essential packages of Debian and few others.
 
-copied() takes the files and dpkg's records of packages that this machine has, which takes a
-second or two and no network; fetched() asks mmdebstrap for a root that no machine has used.
+copied() copies the files and dpkg's records of packages from this machine, which takes a
+second or two and no network; fetched() gets a fresh root from mmdebstrap.
 """
 import os
 import pathlib

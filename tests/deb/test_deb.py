@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The Debian package: what is in it, and that it installs, runs and goes without a trace.
+"""The Debian package: its content, and that it installs, runs and can be removed without a trace.
 
-Short: what the build folder holds is packaged, for a root that is copied from this machine's
-packages. Long (make test-deb): it is built as by "make deb", for a root that is fetched.
+Short: packages the build folder, and installs it in a root copied from this machine's
+packages. Long (make test-deb): builds it like "make deb", and installs it in a fetched root.
 """
 import os
 import pathlib

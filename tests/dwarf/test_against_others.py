@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Answers for ten thousand addresses beside those of llvm-symbolizer and addr2line.
+"""Compares the answers for ten thousand addresses with those of llvm-symbolizer and addr2line.
 
-Each difference must be of a class that is understood:
+Each difference must belong to a known class:
 
-* no-debug-info: we say nothing where there is no debug information; the others name the
+* no-debug-info: we return nothing without debug information; the others name the
   symbol, without a line.
 * symbol-name: for the function itself the others prefer the symbol table's name, which has
-  suffixes (.isra.0, .cold) that DWARF has not; the chains are equal otherwise.
+  suffixes (.isra.0, .cold) that DWARF does not have; otherwise the chains are equal.
 * inner-name: addr2line calls the innermost inlined function by the outermost one's name.
-* lost-calls: addr2line 2.40 does not see calls that clang gives by index into range lists.
+* lost-calls: addr2line 2.40 misses calls that clang describes by index into range lists.
 * unit-file: addr2line 2.40 gives some lines of headers in DWARF 5 as lines of the unit's own file;
   llvm-symbolizer and we name the header.
-* built-name: without a linker name llvm gives the bare name, we give it with its scopes.
+* built-name: without a linkage name llvm prints the bare name, we print it with its scopes.
 """
 import collections
 import os

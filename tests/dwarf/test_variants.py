@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One program in every form of debug information: the exact calls at each of its marks."""
+"""One program with every form of debug information: the exact calls at each of its marks."""
 import re
 
 import pytest

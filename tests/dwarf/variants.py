@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Builds the program of variants.cpp and variants.c in every way, and asks dwarf_dump about it."""
+"""Builds variants.cpp and variants.c with every form of debug information, and runs dwarf_dump on the result."""
 import functools
 import os
 import pathlib

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs the real program on the workloads of tests/workloads, whose truth is known.
+"""Runs the real program on the workloads of tests/workloads, whose correct results are known.
 
-WICK names the program (build/wick otherwise), WICK_BUILD the build folder. What the
-machine cannot do is skipped with a reason.
+WICK names the program (default: build/wick), WICK_BUILD the build folder. Tests that the
+machine cannot run are skipped with a reason.
 """
 import ctypes
 import errno

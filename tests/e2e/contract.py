@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the tests expect of wick's output: names of JSON keys, words, tolerances.
 
-Everything that a change of format would touch is here and nowhere else.
+A change of format only has to change this file.
 """
 import re
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The code blocks of the documents, and what is said about running them.
+"""The code blocks of the documents, and how to run them.
 
-Blocks of ```sh, ```console and ```c are examples, and examples are run. A comment in the line above says
-what a reader does not see:
+Blocks of ```sh, ```console and ```c are examples, and the tests run them. A comment in the line above gives
+instructions that a reader does not see:
 
-    <!-- not run: REASON -->        it cannot be run by a test
-    <!-- needs: WORD, WORD -->      it is skipped where one of these is not to be had
-    <!-- exit: 3 -->                how it ends: one of these numbers, 0 without
+    <!-- not run: REASON -->        a test cannot run it
+    <!-- needs: WORD, WORD -->      skipped if one of these is not available
+    <!-- exit: 3 -->                expected exit status: one of these numbers; default 0
 
-Other blocks are pictures, formats and messages; one that looks like commands is an example without its name.
+Other blocks are pictures, formats and messages; one that looks like commands is an example without a language.
 """
 import collections
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tests of the eBPF engine share: whether it works here, and what it leaves behind."""
+"""Helpers for the tests of the eBPF engine: whether it works here, and what it leaves behind."""
 import ctypes
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a program gets from whoever starts it, put right for programs that tests start."""
+"""Resets what a program inherits from its parent, for programs that tests start."""
 import signal
 
 

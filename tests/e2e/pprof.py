@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A small reader and writer of profile.proto, independent of wick's own."""
+"""A small reader and writer for profile.proto, independent of wick's own."""
 import gzip
 
 

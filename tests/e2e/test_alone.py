@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that are recorded without anybody having started wick: WICK_MODE asks for it."""
+"""WICK_MODE: programs that start the recorder themselves, without the wick command."""
 import json
 import os
 import shutil

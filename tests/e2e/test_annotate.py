@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wick annotate: what lines and instructions cost, and what is said when they are not at hand."""
+"""wick annotate: the cost of lines and instructions, and the messages if they are not available."""
 import json
 import os
 import shutil

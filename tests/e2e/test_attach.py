@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wick record -p, -t, -a: what runs already."""
+"""wick record -p, -t, -a: recording processes that are already running."""
 import os
 import re
 import shlex

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Each mistake has its exit status and a short message with the thing and the reason."""
+"""Each mistake has its exit status and a short message that names the thing and the reason."""
 import os
 import random
 import re

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Unwind tables say what readelf says of the same files, row by row.
+"""Compares unwind tables with the output of readelf for the same files, row by row.
 
-A short run looks at a sample of libraries, a long one at every ELF file under /usr/lib
-and at those of the other CPU where a cross compiler has brought them.
+A short run checks a sample of libraries, a long one every ELF file under /usr/lib,
+and those of the other CPU if a cross compiler has installed them.
 """
 import bisect
 import os

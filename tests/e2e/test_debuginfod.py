@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Debug files from a server: a real one on this machine, asked by the real debuginfod-find."""
+"""Debug files from a server: a real server on this machine, and the real debuginfod-find."""
 import contextlib
 import http.server
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wick diff: tables, gates and graphs of recordings whose truth is known."""
+"""wick diff: tables, gates and graphs of recordings whose correct results are known."""
 import csv
 import io
 import json

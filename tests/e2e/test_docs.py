@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Follows the links of the documents, and looks for what they name. test_examples.py runs their examples."""
+"""Checks the links of the documents, and that what they name exists. test_examples.py runs their examples."""
 import pathlib
 import re
 import shutil
@@ -19,7 +19,7 @@ def without_fences(text):
 
 
 def anchors_of(document):
-    """What the headings of a document are called in links."""
+    """The anchors of the headings of a document."""
     headings = re.findall(r"^#+ (.+)$", without_fences(document.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -94,7 +94,7 @@ def test_the_tests_that_show_what_is_said_of_security_exist():
 
 @pytest.fixture(scope="module")
 def options_of():
-    """The options of a command, as its help has them; None when there is no such command."""
+    """The options of a command according to its help; None if there is no such command."""
     known = {}
 
     def ask(command):
@@ -109,7 +109,7 @@ def options_of():
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_that_a_text_names_have_these_options(document, options_of):
-    """What stands in the text and in tables; blocks are run."""
+    """In the text and in tables; blocks are run."""
     for command, rest in re.findall(r"`(?:sudo )?wick ([a-z][a-z-]*)((?: [^`]*)?)`", without_fences(document.read_text(
             encoding="utf-8"))):
         options = options_of(command)
@@ -121,7 +121,7 @@ def test_commands_that_a_text_names_have_these_options(document, options_of):
 
 
 def test_messages_that_the_troubleshooting_guide_quotes_are_what_wick_says():
-    """In text blocks, with "…" for what differs. Literals that stand side by side are one."""
+    """In text blocks, with "…" for what differs. Adjacent literals are one."""
     sources = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.c")))
     said = re.sub(r'"\s+"', "", sources).replace("%%", "%")
     quoted = [line for block in blocks_of(ROOT / "docs/user/troubleshooting.md") if block.language == "text"

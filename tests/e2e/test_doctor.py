@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wick doctor: engines tried for real, where they are allowed and where they are not."""
+"""wick doctor: tries the engines for real, where they are allowed and where they are not."""
 import json
 import resource
 import shutil

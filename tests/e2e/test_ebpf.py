@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The eBPF engine on the CPUs: stacks walked in the kernel, whoever they are of."""
+"""The eBPF engine, time on the CPUs: stacks of all kinds of programs, walked in the kernel."""
 import os
 import pathlib
 import shlex

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The eBPF engine where it is refused, overrun or killed: what is left, what is said."""
+"""The eBPF engine when it is refused, overrun or killed: what it leaves behind and what it reports."""
 import errno
 import os
 import pathlib

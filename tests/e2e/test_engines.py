@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Each engine tells the same truth, on every kernel that it works with."""
+"""Each engine gives the same correct results, on every kernel that it works with."""
 import os
 import pathlib
 import platform

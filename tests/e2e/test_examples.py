@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs every example of the documents and of --help, in order, in a folder for each document.
 
-./app is a program of tests/workloads, 1234 one that runs; app.wick and others are there. In ```console
-blocks a line "$ wick ..." is a command and what follows it is its output, in which "…" stands for what was
-left out. Numbers, addresses and paths differ from machine to machine, so of the output only the words
-that do not are compared: lines of a table may differ, its head may not.
+./app is a program of tests/workloads, 1234 a running process; app.wick and other files exist. In ```console
+blocks a line "$ wick ..." is a command and the lines after it are its output, in which "…" marks what was
+left out. Numbers, addresses and paths differ between machines, so only words that do not differ
+are compared: rows of a table may differ, its header may not.
 """
 import os
 import pathlib

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What fails is told, and harms nobody: full disks, no descriptors left, peers that are killed or say nothing.
+"""Failures are reported and do no harm: full disks, no descriptors left, peers that are killed or do not answer.
 
-Each run has a world of its own: a mount namespace with small file systems as /tmp, /dev/shm and /run. However
-it fails, wick ends with a status that says so and one message, the program prints what it would have printed,
-and nothing is left in that world. WICK may be a build with sanitizers: their reports are failures too.
+Each run has a mount namespace of its own with small file systems as /tmp, /dev/shm and /run. However
+it fails, wick ends with a failure status and one message, the program prints what it would have printed
+without wick, and nothing is left in the namespace. WICK may be a build with sanitizers: their reports are
+failures too.
 
 WICK_SEED sets the seed of the long part; a failure names it.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Calls of the allocator that are left by a throw or a jump, on stacks that go away after that."""
+"""Allocator calls that are left by an exception or a long jump, on stacks that are unmapped afterwards."""
 import subprocess
 
 import pytest

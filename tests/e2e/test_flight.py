@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wick record --last: only the last seconds are kept, and written when they are wanted."""
+"""wick record --last: keeps only the last seconds, and writes them on demand."""
 import pathlib
 import signal
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Formats out and in: nothing is lost or made up on the way."""
+"""Export and import of all formats: nothing is lost or made up."""
 import gzip
 import json
 import os

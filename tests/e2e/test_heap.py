@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The heap: what programs whose truth is known do with their memory, to the byte."""
+"""The heap: programs whose correct results are known, compared to the byte."""
 import fcntl
 import functools
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The heap of processes that run already, by probes at their allocators: to the byte, and gone after that."""
+"""The heap of running processes, by probes at their allocators: exact to the byte, and no probe is left behind."""
 import contextlib
 import ctypes
 import functools

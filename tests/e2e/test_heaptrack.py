@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The heap of programs that do the same every time, against heaptrack: equal to the byte.
+"""The heap of deterministic programs, compared with heaptrack: equal to the byte.
 
-What differs is known and left out by name:
+Known differences are excluded by name:
 
-* heaptrack does not see memalign() and pvalloc(), and takes a block that realloc(p, 0) freed for a leak;
-* its library brings libstdc++ into programs that have none, with a block for exceptions in times of need;
-* what a new thread gets for thread-local variables is larger by those of its libraries;
-* the memory of an exception that operator new itself throws is, for us, a matter of operator new.
+* heaptrack does not see memalign() and pvalloc(), and reports a block that realloc(p, 0) freed as a leak;
+* its library brings libstdc++ into programs that have none, with its emergency block for exceptions;
+* the block for thread-local variables of a new thread is larger by those of heaptrack's libraries;
+* for us the memory of an exception that operator new itself throws belongs to operator new.
 """
 import collections
 import re

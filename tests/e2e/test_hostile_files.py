@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files that were made to cost more than they are worth, or to reach what is none of theirs."""
+"""Files that were made to exhaust memory or time, or to reach files of the reader."""
 import contextlib
 import ctypes
 import gzip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files of other profilers that were made here, record by record: what is taken, told, refused."""
+"""Files of other profilers, generated here record by record: what is imported, reported or refused."""
 import os
 import pathlib
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Code that programs make while they run: names from perf maps and jitdumps."""
+"""Code that programs generate while they run: names from perf maps and jitdumps."""
 import contextlib
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Leaks: from a program that loses blocks to a report, rules that suppress it, and gates."""
+"""Leaks: reports, suppression rules and gates, for programs that lose blocks."""
 import pytest
 from conftest import workload
 

@@ -140,7 +140,7 @@ def test_nothing_is_lost_by_threads_that_clean_up(wick):
     assert sums_of(wick, path)["definite"] == [0, 0]
 
 
-# What memcheck finds of a case when it is not the truth; docs/reference/leak-suites.md says why.
+# What memcheck finds in a case where it is not correct; docs/reference/leak-suites.md says why.
 OTHERWISE = {
     "array_of_nothing": {**nothing(), "definite": [8, 1]},
     "large": {**nothing(), "possible": [32 << 20, 1]},

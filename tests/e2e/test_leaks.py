@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Leak scans: classes as memcheck has them, byte for byte, and programs that do not notice."""
+"""Leak scans: the same classes as memcheck, to the byte, and programs do not notice the scan."""
 import os
 import re
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Leak scans of processes that wick did not start: what they lost since then, and nothing else."""
+"""Leak scans of processes that wick did not start: finds what they lost since then, and nothing else."""
 import os
 import signal
 import subprocess

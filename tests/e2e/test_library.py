@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The example programs that use libwick, and the example of a plug-in, do what they say."""
+"""The example programs that use libwick, and the example plug-in, work as documented."""
 import json
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""WICK_LOG: how much is told besides results."""
+"""WICK_LOG: how much wick prints besides results."""
 import errno
 import fcntl
 import os

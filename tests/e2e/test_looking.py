@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""report, flame, export, info, maps: forms that scripts and people rely on."""
+"""report, flame, export, info, maps: output formats that scripts and people rely on."""
 import base64
 import gzip
 import json

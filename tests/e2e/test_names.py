@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What functions are called in reports: clones, template instances, stripped code, the vdso."""
+"""Names of functions in reports: clones, template instances, stripped code, the vdso."""
 import os
 import pathlib
 import re

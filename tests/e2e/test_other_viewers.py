@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files for profiler.firefox.com, ui.perfetto.dev and OpenTelemetry: every reference leads somewhere,
-and what it leads to are the samples that the recording has."""
+"""Files for profiler.firefox.com, ui.perfetto.dev and OpenTelemetry: every reference is valid,
+and the samples are those of the recording."""
 import json
 import subprocess
 

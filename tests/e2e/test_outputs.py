@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files that wick writes: for their owner alone, without arguments, and never somebody else's."""
+"""Files that wick writes: only for their owner, without arguments, and never over somebody else's file."""
 import fcntl
 import os
 import pathlib

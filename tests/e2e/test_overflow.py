@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Buffers that are full: which samples are lost is a choice, how many is told.
+"""Full buffers: the user chooses which samples are lost, and wick reports how many.
 
-The program stops its recorder while it runs two phases, which is more than buffers hold.
+The program stops its recorder while it runs two phases, which is more than the buffers hold.
 """
 import contract
 import ebpf

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How often is sampled while a recording goes on: delay, pauses, the budget, the breaker."""
+"""The sampling rate during a recording: delay, pauses, the budget, the breaker."""
 import json
 import os
 import pathlib

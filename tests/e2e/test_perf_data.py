@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""perf.data, read by wick and by perf itself: the same samples, the same stacks."""
+"""perf.data, read by wick and by perf itself: same samples, same stacks."""
 import bisect
 import json
 import os

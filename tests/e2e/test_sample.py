@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wick sample: raw stacks, and a target that is left as it was."""
+"""wick sample: raw stacks, and the target is unchanged afterwards."""
 import concurrent.futures
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The signal engine: true like the others, and a guest that nobody notices."""
+"""The signal engine: as accurate as the others, and the program does not notice it."""
 import errno
 import fcntl
 import glob

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whose files get into pages and annotations: debug information and imported profiles name them."""
+"""Which source files get into pages and annotations, given that binaries and imported profiles name them."""
 import base64
 import gzip
 import json

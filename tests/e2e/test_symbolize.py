@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wick symbolize: addresses of files and of processes, in addr2line's form and as JSON."""
+"""wick symbolize: addresses of files and of processes, in addr2line's format and as JSON."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a program tells of itself by include/wick/wick.h: examples/events does."""
+"""Events that a program reports through include/wick/wick.h, with examples/events."""
 import gzip
 import json
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wick top on a real terminal, that of tmux: what is on it, keys, sizes, and how it is left."""
+"""wick top on a real terminal (tmux): content, keys, sizes, and the state of the terminal afterwards."""
 import os
 import shlex
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The numbers of a recording are the numbers of the program."""
+"""The numbers of a recording match those of the program."""
 import contract
 import pytest
 from conftest import workload

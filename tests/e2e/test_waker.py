@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""wick record --waker: who wakes threads that sleep."""
+"""wick record --waker: who wakes sleeping threads."""
 import os
 import signal
 import subprocess

@@ -2,8 +2,8 @@
 """Outputs that must not change by accident.
 
 A case is a folder: "cmd" holds the arguments of wick on one line (files of the folder
-by their names), "expected" what it prints on stdout, and "status" its exit status when
-that is not 0. scripts/update-golden rewrites the answers; review decides.
+by name), "expected" its standard output, and "status" its exit status if that is not 0.
+scripts/update-golden rewrites the expected output; review the diff.
 """
 import os
 import pathlib

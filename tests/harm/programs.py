@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The jobs of the harm test: what real programs do, in the same way at every run.
+"""The jobs of the harm test: real programs that do the same in every run.
 
 A job is a line of sh that runs in a folder of its own with the files of make_files(). It
-takes about a fifth of a second of CPU time and ends what it started by id. All that it
-prints is compared, or what the pattern `keep` finds in it.
+takes about a fifth of a second of CPU time and ends what it started by id. Its whole output
+is compared, or only what matches the pattern `keep`.
 """
 import collections
 import glob

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The checks of make lint find what they are there to find."""
+"""The checks of make lint find what they should find."""
 import importlib.util
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every message of wick is listed, and names thing, reason and remedy."""
+"""Every message of wick is listed, and names the thing, the reason and the remedy."""
 import re
 
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How tests are run: a hang is one failure, and what the shell lets jobs ignore is not inherited."""
+"""How tests are run: a hang is one failure, and tests do not inherit ignored signals from the shell."""
 import os
 import pathlib
 import signal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The emulated machine's cache, and what is said where no machine can be had."""
+"""The emulated machine's cache, and the message if no machine is available."""
 import argparse
 import importlib.util
 import multiprocessing

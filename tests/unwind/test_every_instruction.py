@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Walks are right at every instruction of what compilers make.
+"""Stack walks are correct at every instruction that compilers generate.
 
 stepped.c is compiled in many ways (ways.py), stepped through by tests/tools/stepper with a
 signal now and then, and each walk is compared with the true call chain. WICK_BUILD names the
-build folder. WICK_LONG compiles in every way; otherwise a part of them.
+build folder. With WICK_LONG it is compiled in every way, otherwise in some of them.
 
-What is known to go wrong, one instruction each time, on aarch64:
+Known faults on aarch64, one instruction each time:
 
 * The first instruction of _start: its CFI says that the return address is in lr, where
-  the dynamic linker has left one of its own. Found as one frame too many.
+  the dynamic linker has left one of its own. The walk has one frame too many.
 * The first instruction of glibc's lazy resolver (_dl_runtime_resolve, a nop or bti): its
-  CFI does not tell yet that the PLT has saved lr and lowered sp. Once for each function
+  CFI does not yet say that the PLT has saved lr and lowered sp. Once for each function
   that is called for the first time in a program without BIND_NOW.
 * __wrap_main, two instructions in programs that are not position independent: the FDE of
-  _start covers it and calls it a root. Found too short.
+  _start covers it and marks it as a root. The walk is too short.
 
 Anything else, even one instruction, fails the test.
 """

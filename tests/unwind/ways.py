@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The ways in which the stepped program is compiled, for the CPU it is compiled for.
 
-The tests compile it themselves, or find it compiled in the folder that WICK_STEPPED
-names: so programs for another CPU can be made where the compilers are.
+The tests compile it themselves, or find it compiled in the folder WICK_STEPPED,
+so that programs for another CPU can be built where the compilers are.
 """
 import pathlib
 import subprocess

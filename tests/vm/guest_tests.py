@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which tests run in the machine, and how: guest.sh runs them, files are the result."""
+"""Which tests run in the machine, and how: guest.sh runs them and writes the results to files."""
 import concurrent.futures
 import os
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A kernel package made ready for QEMU: an image that starts fast, and an initrd."""
+"""Prepares a kernel package for QEMU: an image that starts fast, and an initrd."""
 import gzip
 import lzma
 import pathlib

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A machine of another CPU: its root file system and kernel in a cache, QEMU to run it.
+"""A machine with another CPU: its root file system and kernel in a cache, and QEMU to run it.
 
-An entry of the cache is filled under another name and renamed when it is whole; a lock
-lets one process fill at a time. The name of an entry holds a hash of how it is made. Those
-that another recipe made are removed when nobody has used them for a day.
+A cache entry is filled under a temporary name and renamed when it is complete; a lock
+allows one process at a time to fill it. The name of an entry contains a hash of its recipe.
+Entries of other recipes are removed when they have not been used for a day.
 """
 import contextlib
 import fcntl

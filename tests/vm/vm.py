@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs things on an emulated machine of the CPU that this one does not have.
+"""Runs commands and tests on an emulated machine with the CPU that this one does not have.
 
     vm.py [OPTIONS] run COMMAND...   a command in the checkout, by bash -c
     vm.py [OPTIONS] build            cross-builds wick in build-vm-CPU
@@ -8,7 +8,7 @@
     vm.py [OPTIONS] root             where the root file system is unpacked
 
 "run" passes the command's exit status on; 124 is the time limit, 125 a machine that
-died. What cannot be had (no emulator, no network) is said in one line, with status 77.
+died. If something is not available (no emulator, no network), it prints one line and exits with status 77.
 """
 import argparse
 import os
