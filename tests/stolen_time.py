@@ -23,17 +23,17 @@ def column_ns(*columns):
 
 
 def stolen_ns():
-    """What a virtual machine's host has taken of its CPUs: neither time on a CPU nor off it."""
+    """The CPU time that the host of a virtual machine has taken: neither time on a CPU nor off it."""
     return column_ns(8)
 
 
 def nobodys_ns():
-    """CPU time that is of no program: interrupts, and what the host has taken."""
+    """CPU time that belongs to no program: interrupts, and what the host has taken."""
     return column_ns(6, 7, 8)
 
 
 def run_once(item, nextitem):
-    """The reports, and which share of the CPUs' time the host took meanwhile."""
+    """The reports, and the share of CPU time that the host took meanwhile."""
     before_ns, start = stolen_ns(), time.monotonic()
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
     wall_ns = (time.monotonic() - start) * 1e9 * os.cpu_count()

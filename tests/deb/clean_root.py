@@ -25,7 +25,7 @@ CANNOT_ENTER = 125
 
 
 class Unavailable(Exception):
-    """No root can be made or entered here; the text says why, in one line."""
+    """A root cannot be created or entered here; the text says why, in one line."""
 
 
 def names_in(relations):
@@ -35,7 +35,7 @@ def names_in(relations):
 
 
 class Installed:
-    """What this machine's dpkg knows of."""
+    """The packages that this machine's dpkg knows."""
 
     def __init__(self):
         if not shutil.which("dpkg-query"):
@@ -77,7 +77,7 @@ class Root:
         self.folder = folder
 
     def run(self, *command):
-        """Runs a command inside, with mounts that nobody else sees."""
+        """Runs a command inside, with private mounts."""
         own = [] if os.geteuid() == 0 else ["--map-root-user"]
         done = subprocess.run(
             ["unshare", "--mount", *own, "sh", "-c", ENTER, str(self.folder), *command],
@@ -88,7 +88,7 @@ class Root:
         return done
 
     def listing(self):
-        """{path: what it is} of everything; of folders not the time, which new files change."""
+        """{path: description} of everything; without the times of folders, which new files change."""
         found = {}
         for folder, folders, files in os.walk(self.folder):
             for name in (*folders, *files):
@@ -104,7 +104,7 @@ class Root:
 
 
 def copy_files(folder, lists):
-    """The files that the lists name, as far as this machine has kept them and they can be read."""
+    """The files in the package lists that exist on this machine and can be read."""
     paths = sorted({path for one in lists for path in one.read_text(encoding="utf-8").splitlines()
                     if path != "/." and not path.startswith(LEFT_OUT)
                     and (os.path.islink(path) or os.access(path, os.R_OK))})
@@ -120,7 +120,7 @@ def copy_files(folder, lists):
 
 
 def copy_records(folder, packages, names):
-    """What dpkg must know of the packages, and that there are no others."""
+    """Writes dpkg's records for these packages only."""
     records = folder / "var/lib/dpkg"
     for name in ("info", "updates", "triggers", "alternatives", "parts"):
         (records / name).mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,7 @@ def package(tmp_path_factory):
 
 
 def copy_checkout(folder):
-    """The same sources in another folder, and what tells it that they are of the same commit."""
+    """Copies the sources to another folder; returns the git directory that has their commit."""
     listed = run("git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     for name in listed.split("\0")[:-1]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def copy_checkout(folder):
 
 @pytest.fixture(scope="module")
 def tree(package, tmp_path_factory):
-    """The package, unpacked where nothing looks for it."""
+    """The package, unpacked in an unusual folder."""
     folder = tmp_path_factory.mktemp("unpacked anywhere")
     run("dpkg-deb", "-x", package, folder)
     return folder
@@ -140,7 +140,7 @@ def test_a_package_that_is_unpacked_anywhere_works(tree, tmp_path):
 
 
 def compile_example(tree, folder):
-    """examples/profile.c of the package, with what the package tells pkg-config."""
+    """Builds examples/profile.c of the package with its pkg-config file."""
     (pc,) = tree.glob("usr/lib/**/pkgconfig")
     flags = run("pkg-config", "--cflags", "--libs", "libwick",
                 env={**os.environ, "PKG_CONFIG_LIBDIR": str(pc), "PKG_CONFIG_SYSROOT_DIR": "/sysroot"})

@@ -106,7 +106,7 @@ def same_name(ours, theirs):
 
 
 def class_of(ours, theirs):
-    """None when the answers are the same, else the class of the difference."""
+    """None if the answers are the same, otherwise the class of the difference."""
     if not ours and all(frame[1] == "??" or frame[2] == 0 for frame in theirs):
         return "no-debug-info"
     if [frame[1:3] for frame in ours] != [frame[1:3] for frame in theirs]:
@@ -124,14 +124,14 @@ def class_of(ours, theirs):
 
 
 def unit_file(ours, theirs):
-    """Whether the answers differ in that they say the unit's own file."""
+    """Whether the answers differ only because the other tool names the unit's own file."""
     return len(ours) == len(theirs) and all(
         mine[2] == other[2] and (mine[1] == other[1] or other[1].endswith("/module_0.cc"))
         for mine, other in zip(ours, theirs))
 
 
 def class_of_addr2line(ours, theirs):
-    """The class of a difference, with those that are addr2line's mistakes."""
+    """The class of a difference, including mistakes of addr2line."""
     kind = class_of(ours, theirs)
     if kind == "places":
         return ("lost-calls" if lost_calls(ours, theirs)

@@ -182,7 +182,7 @@ def test_a_stripped_go_program_keeps_its_names(machine, mode, tmp_path, go_cache
 
 
 def check_go_lines(folder):
-    """The lines of the stripped program are those that Go's own tool tells of the other."""
+    """The lines of the stripped program equal those that Go's own tool prints for the other."""
     addresses = [start + at for start, size, name in symbols_of(folder / "full")
                  if name in ("main.hotInner", "runtime.mallocgc") for at in range(0, size, 4)]
     lines = "".join(f"{address:#x}\n" for address in addresses)

@@ -34,7 +34,7 @@ CHAINS = {
 
 
 class Variant:
-    """compiler: gcc or clang; flags for all; link flags; what is done to the program then."""
+    """compiler: gcc or clang; flags for all; link flags; what is done to the program afterwards."""
 
     def __init__(self, compiler, flags="", link="", after=None, tools=()):
         self.compiler, self.flags, self.link = compiler, flags.split(), link.split()
@@ -114,7 +114,7 @@ VARIANTS["clang-simple-template-names"] = Variant("clang", "-g -Xclang -gsimple-
 
 
 def build(name, folder):
-    """The path of the program; skips where this machine has no tool for it."""
+    """The path of the program; skips if this machine lacks a tool for it."""
     variant = VARIANTS[name]
     folder.mkdir()
     commands = {"gcc": ("g++", "gcc"), "clang": ("clang++-14", "clang-14")}[variant.compiler]

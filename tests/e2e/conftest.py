@@ -94,7 +94,7 @@ class Recording:
 
     @property
     def truth(self):
-        """What the workload said about itself."""
+        """What the workload reported about itself."""
         return json.loads(self.stdout.strip().splitlines()[-1])
 
     def report(self, *options):
@@ -154,7 +154,7 @@ class Wick:
         return process
 
     def end(self):
-        """Ends what a test that failed has left running, and what that has started."""
+        """Ends what a failed test has left running, with its children."""
         for process in self.started:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -189,7 +189,7 @@ class Wick:
         return made
 
     def attach(self, *options, status=0, **kwargs):
-        """Records something that runs already (-p, -t, -a, -d in options)."""
+        """Records something that is already running (-p, -t, -a, -d in options)."""
         path = self.new_path()
         done = self.run("record", *options, "-o", path, **kwargs)
         if status is not None:
@@ -199,7 +199,7 @@ class Wick:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    """Under a name without spaces, which LD_PRELOAD cannot have, and the tool beside it."""
+    """The library under a name without spaces, which LD_PRELOAD requires, with the tool next to it."""
     folder = tmp_path_factory.mktemp("installed")
     for path in (LIBRARY, WICK):
         (folder / path.name).symlink_to(path.resolve())
@@ -221,7 +221,7 @@ def wick(wick_exists, tmp_path):
 
 @pytest.fixture(scope="module")
 def shared_wick(wick_exists, tmp_path_factory):
-    """For recordings that several tests of a module look at."""
+    """A folder for recordings that several tests of a module share."""
     program = Wick(tmp_path_factory.mktemp("shared"))
     yield program
     program.end()
@@ -328,13 +328,13 @@ def children_of(pid):
 
 
 def state_of_recorder(wick, pid):
-    """What wick status says of who records a process, or of a recorder; None: nobody does."""
+    """What wick status says about the recorder of a process, or about a recorder; None: there is none."""
     done = wick.run("status", pid, "--format", "json")
     return json.loads(done.stdout)[0] if done.returncode == 0 else None
 
 
 def wait_for_samples(wick, pid, more_than=20):
-    """Until the recorder of a process has some, however busy the machine is."""
+    """Waits until the recorder of a process has samples, however busy the machine is."""
     def has_enough():
         state = state_of_recorder(wick, pid)
         return state if state and state["samples"] > more_than else None
@@ -356,7 +356,7 @@ def assert_short_message(process, key):
 
 
 def thread_names(pid):
-    """The names that the threads of a process have given themselves so far."""
+    """The names that the threads of a process have set so far."""
     names = set()
     for tid in os.listdir(f"/proc/{pid}/task"):
         names.add(pathlib.Path(f"/proc/{pid}/task/{tid}/comm").read_text(encoding="utf-8").strip())

@@ -85,12 +85,12 @@ def modules(report):
 # wick info --format json
 
 def start_ns(info):
-    """Monotonic time of the beginning: what --from and --to count from."""
+    """Monotonic time of the beginning, from which --from and --to count."""
     return info["start_ns"]
 
 
 def is_near(value, expected, slack, less=0, more=0):
-    """Whether a value is as expected; it may be less or more by time that no program had."""
+    """Whether a value is as expected, allowing for time that no program had."""
     return -slack - less <= value - expected <= slack + more
 
 

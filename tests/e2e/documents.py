@@ -28,7 +28,7 @@ Block = collections.namedtuple("Block", "document line language body not_run nee
 
 
 def blocks_of(document):
-    """All code blocks of a document; a remark that is not understood is an error."""
+    """All code blocks of a document; an unknown remark is an error."""
     text = document.read_text(encoding="utf-8")
     blocks = []
     for found in FENCE.finditer(text):
@@ -51,7 +51,7 @@ def examples_of(document):
 
 
 def unmarked(document):
-    """Blocks that nobody has said to be an example or not: (line, what is wrong)."""
+    """Blocks that are not marked as an example or as something else: (line, fault)."""
     wrong = []
     for block in blocks_of(document):
         if block.language not in EXAMPLES + PICTURES:

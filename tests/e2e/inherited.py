@@ -4,10 +4,10 @@ import signal
 
 
 def restore_signals():
-    """Programs that are started from now on get the usual actions of signals.
+    """Programs that are started from now on have the default actions of signals.
 
-    A shell starts background jobs with SIGINT and SIGQUIT ignored, nohup with SIGHUP ignored, and so
-    would be all that a test starts. This process goes on to survive SIGHUP and SIGQUIT where it did.
+    A shell starts background jobs with SIGINT and SIGQUIT ignored, nohup with SIGHUP ignored, and programs
+    that a test starts would inherit that. This process still survives SIGHUP and SIGQUIT if it did before.
     """
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:

@@ -250,7 +250,7 @@ def test_an_own_process_is_recorded_without_privilege(wick, as_nobody):
 @pytest.mark.parametrize("replaced", (False, True), ids=("deleted", "replaced"))
 def test_a_program_whose_file_is_gone_keeps_its_names(wick, background, tmp_path, monkeypatch,
                                                       replaced):
-    """What is mapped is kept when the recording ends, for who looks at it later."""
+    """Mapped files are kept when the recording ends, so that it can be viewed later."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     program = tmp_path / "gone"
     shutil.copy(workload("split")[0], program)
@@ -265,7 +265,7 @@ def test_a_program_whose_file_is_gone_keeps_its_names(wick, background, tmp_path
 
 
 def test_the_one_who_attaches_is_no_child(wick):
-    """A shell that attaches to itself: there is nobody below it but wick."""
+    """A shell that attaches to itself: its only child is wick."""
     path = wick.new_path()
     done = subprocess.run(["sh", "-c", f'"{WICK}" record -d 0.3 -p $$ -o "{path}"; true'], capture_output=True,
                           text=True, check=False)
@@ -273,7 +273,7 @@ def test_the_one_who_attaches_is_no_child(wick):
 
 
 def test_children_that_end_are_no_work(wick, background):
-    """Some come and go, one sleeps for ever: nobody runs."""
+    """Some threads come and go, one sleeps for ever: none runs."""
     parent = background(["sh", "-c", "sleep 100 & while :; do sleep 0.04; done"])
     wait_for(lambda: children_of(parent.pid), what="children")
     for _ in range(4):

@@ -49,7 +49,7 @@ def read_columns(line, names, frame_pointer):
 
 
 def read_frames(path, frame_pointer):
-    """The functions of a file by readelf, .eh_frame's before .debug_frame's."""
+    """The functions of a file according to readelf, .eh_frame before .debug_frame."""
     process = subprocess.Popen(["readelf", "--debug-dump=frames-interp", path], text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     cies, functions, current, names, weak = {}, [], None, [], False
@@ -82,7 +82,7 @@ def code_ranges(path):
 
 
 def settle(functions, ranges):
-    """What is left of functions that overlap or are no code, by the compiler's stated rules."""
+    """What remains of functions that overlap or are not code, by the documented rules of the table compiler."""
     kept = []
     for function in sorted(functions, key=lambda one: one.start):
         if function.start == function.end or function.cie is None:
@@ -128,7 +128,7 @@ class Machine:
         return X86_REGISTERS.get(name) if name in X86_REGISTERS else int(name.lstrip("xr"))
 
     def cfa(self, text):
-        """What we write for a CFA of readelf's; None when we may write anything."""
+        """Our notation for a CFA of readelf; None if we may write anything."""
         if text == "exp":
             return None
         name, sign, offset = re.match(r"(\w+)([+-])(\d+)$", text).groups()
@@ -159,7 +159,7 @@ class Machine:
 
 
 def agrees(machine, function, row, ours):
-    """True, False, or None where the file says something that no rule of ours can."""
+    """True, False, or None if no rule of ours can express what the file says."""
     _, cfa, ra, fp = row
     our_cfa, our_ra, our_fp = ours
     if function.cie.signal:
@@ -177,7 +177,7 @@ def agrees(machine, function, row, ours):
 
 
 def compare(path):
-    """(rows compared, differences, rows that cannot be said) of a file."""
+    """(rows compared, differences, rows that cannot be expressed) of a file."""
     machine = Machine(path)
     if not machine.known:
         return 0, [], 0

@@ -27,7 +27,7 @@ BUILD_ID = "00112233445566778899aabbccddeeff00112233"
 
 
 class Server:
-    """Answers /buildid/ID/debuginfo from a dictionary of files; counts what it is asked."""
+    """Answers /buildid/ID/debuginfo from a dictionary of files; counts requests."""
 
     def __init__(self, cache):
         self.files, self.asked, self.wait_s, self.endless = {}, [], 0, False

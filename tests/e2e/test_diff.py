@@ -42,7 +42,7 @@ def write_folded(path, stacks):
 
 
 def draw(generator, samples, shares):
-    """Counts of stacks of which each sample chose one; large ones, so the normal law will do."""
+    """Counts of stacks, one chosen by each sample; large counts, so the normal distribution fits."""
     counts, left, rest = {}, samples, 1.0
     for stack, share in shares.items():
         part = min(share / rest, 1) if rest > 0 else 0
@@ -256,7 +256,7 @@ def test_the_graph_is_written_beside_the_table(recordings, wick):
 
 
 def test_a_program_that_was_replaced_needs_its_old_self(recordings, wick, tmp_path):
-    """Names come from files: those of a rebuilt program are lost unless the old one is kept."""
+    """Names come from files: those of a rebuilt program are lost unless the old file is kept."""
     program, kept = tmp_path / "program", tmp_path / "kept"
     kept.mkdir()
     shutil.copy(workload("split")[0], program)

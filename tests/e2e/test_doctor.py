@@ -14,7 +14,7 @@ ENGINES = ("engine_ebpf", "engine_perf", "engine_signal", "engine_ptrace", "reco
 
 
 def examined(wick, **options):
-    """The checks by their names; the forms that scripts rely on are looked at on the way."""
+    """The checks by name; also checks the formats that scripts rely on."""
     done = wick.run("doctor", "--format", "json", **options)
     report = json.loads(done.stdout)
     checks = {check["name"]: check for check in report["checks"]}
@@ -81,7 +81,7 @@ def test_where_files_are_too_few_no_engine_works_and_each_says_so(wick):
 
 
 def without(folder):
-    """What runs a command where nothing is mounted at a folder of the kernel."""
+    """A prefix that runs a command with nothing mounted at a folder of the kernel."""
     if not shutil.which("unshare"):
         pytest.skip("unshare is not installed")
     return ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none {folder} && exec "$@"', "sh"]

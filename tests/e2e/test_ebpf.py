@@ -49,7 +49,7 @@ def test_soon_no_stack_leaves_the_kernel_unwalked(wick):
 
 
 def test_forked_workers_are_walked_in_the_kernel_at_once(wick):
-    """Whoever forks them waits, and is hardly ever sampled itself."""
+    """The process that forks them waits, and is hardly ever sampled itself."""
     script = ("import os, time\n"
               "def work():\n"
               "    end = time.process_time() + 0.03\n"
@@ -149,7 +149,7 @@ def test_a_program_that_executes_itself_is_followed(wick):
 
 
 def test_programs_that_live_for_a_moment_have_their_names(wick, tmp_path):
-    """20 a second, for as many seconds as there is time for."""
+    """20 per second, for as many seconds as there is time for."""
     seconds = 4
     names = [f"brief{i:02}" for i in range(20)]
     for name in names:

@@ -48,7 +48,7 @@ def is_program(pid, name):
 @pytest.mark.parametrize("mode, whom", (("cpu", "-p"), ("offcpu", "-p"), ("cpu", "-a"), ("cpu", "--"),
                                         ("wall", "--")))
 def test_a_recorder_that_is_killed_leaves_no_program_behind(wick, background, mode, whom):
-    """A program is there as long as a perf event that runs it: those of children too."""
+    """A BPF program exists as long as a perf event that runs it, including events of children."""
     target = background(workload("split_nofp", 20000))
     before = loaded_programs()
     watched = {"-p": ["-p", target.pid], "-a": ["-a"], "--": ["--", *workload("split_nofp", 20000)]}
@@ -355,7 +355,7 @@ def test_a_container_is_seen_from_outside(wick):
 @pytest.mark.root
 @pytest.mark.parametrize("whom", ("-p", "-a"))
 def test_a_container_has_its_own_files(wick, tmp_path, whom):
-    """What has the same path outside is another program."""
+    """The file with the same path outside is another program."""
     room = tmp_path / "room"
     (room / "bin").mkdir(parents=True)
     outside = tmp_path / "bin" / "program"
@@ -384,7 +384,7 @@ def test_a_container_has_its_own_files(wick, tmp_path, whom):
 @pytest.mark.root
 @pytest.mark.parametrize("mode", ("offcpu", "wall"))
 def test_inside_a_container_time_off_the_cpus_is_that_of_the_container(wick, mode):
-    """Threads, children and who wakes whom, by the ids that they have inside."""
+    """Threads, children and wakers, by the ids that they have inside."""
     path = wick.new_path()
     done = in_namespaces(f"{QUOTED} record --mode {mode} --waker -o {path} -- "
                          f"{shlex.join(workload('wakes', 60))}", *CONTAINER)

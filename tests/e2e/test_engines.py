@@ -25,7 +25,7 @@ def kernel_version():
 
 
 def ebpf_refusal():
-    """Why this machine cannot have the eBPF engine, or None. Not by asking wick."""
+    """Why this machine cannot use the eBPF engine, or None; found without asking wick."""
     status = pathlib.Path("/proc/self/status").read_text(encoding="utf-8")
     if kernel_version() < (5, 17):
         return "Linux before 5.17 has no loops for eBPF programs"
@@ -130,7 +130,7 @@ def test_code_that_the_kernel_maps_has_its_caller(wick, engine):
     "sha256", "chacha20-poly1305"))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_assembly_of_openssl_is_followed(wick, engine, what):
-    """Its CFAs are counted from registers of any kind, and from words of memory."""
+    """Its CFAs are computed from registers of any kind, and from words in memory."""
     recording = wick.record(["openssl", "speed", "-seconds", "1", "-bytes", "4096", "-evp", what],
                             "-F", 999, *engine)
     assert contract.sample_count(recording.info()) > 200

@@ -70,8 +70,8 @@ def test_a_function_that_is_not_there_is_named(wick):
 
 
 def test_a_tracepoint_is_sampled_with_its_stack(wick):
-    """tracefs is mounted where nobody else sees it. At sched_process_exit, older kernels have
-    taken the stack away already: so it is the call before that."""
+    """tracefs is mounted privately. At sched_process_exit, older kernels have
+    already removed the stack, so the test uses the call before that."""
     needs_root()
     if not shutil.which("unshare"):
         pytest.skip("unshare is not installed")

@@ -58,7 +58,7 @@ def place(tmp_path_factory, wick_exists):
 
 @pytest.fixture(scope="module")
 def done(place):
-    """{section: [how each command went]}: sections run side by side."""
+    """{section: [result of each command]}: sections run in parallel."""
     def run_section(commands):
         return [place.run(command) for command in commands]
 

@@ -65,7 +65,7 @@ NEEDS = {
 
 @pytest.fixture(scope="module")
 def available():
-    """Whether something is to be had; asked once."""
+    """Whether something is available; checked once."""
     answers = {}
 
     def ask(word):
@@ -76,7 +76,7 @@ def available():
 
 
 def run_in(place, command, pid=None):
-    """Runs a script as a reader would type it, with stand-ins for what is not here."""
+    """Runs a script as a reader would type it, with stand-ins for what is missing here."""
     for pattern, shorter in SHORTER:
         command = pattern.sub(shorter, command)
     if pid:
@@ -93,7 +93,7 @@ def run_in(place, command, pid=None):
 
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory):
-    """What examples look at: made once."""
+    """The files that examples use, created once."""
     folder = tmp_path_factory.mktemp("recordings")
     app = WORKLOADS / "app"
 

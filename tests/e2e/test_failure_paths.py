@@ -50,7 +50,7 @@ LEAKED = re.compile("Sanitizer|runtime error:")
 
 
 class World:
-    """Where wick runs. Nothing in it is seen by others."""
+    """The namespace in which wick runs. Nothing in it is visible outside."""
 
     def __init__(self, disk="16m", shared="64m"):
         self.wick = f"/mnt/wick/{WICK.resolve().name}"
@@ -74,11 +74,11 @@ class World:
         self.holder.communicate()
 
     def path(self, name):
-        """A file of this world, from outside."""
+        """A file of this namespace, seen from outside."""
         return pathlib.Path(f"/proc/{self.holder.pid}/root{name}")
 
     def start(self, *command, files=None, **options):
-        """Starts a command that may open so many files."""
+        """Starts a command that may open this many files."""
         limit = ["prlimit", f"--nofile={files}:{files}"] if files else []
         options.setdefault("stdin", subprocess.DEVNULL)
         process = subprocess.Popen(
@@ -98,7 +98,7 @@ class World:
                         f"remount,size={size}", name], check=True)
 
     def left(self):
-        """What was left behind, but for recordings. /run/mount is of mount(8)."""
+        """What was left behind, except recordings. /run/mount belongs to mount(8)."""
         return [str(path) for folder in ("/run", "/dev/shm", "/tmp") for path in self.path(folder).rglob("*")
                 if "/run/mount" not in str(path)]
 
@@ -107,7 +107,7 @@ class World:
             path.unlink()
 
     def recording_is_readable(self):
-        """What was written of a recording can be read, as far as it goes; an empty file is none."""
+        """What was written of a recording can be read as far as it goes; an empty file is not a recording."""
         path = self.path("/mnt/out/x.wick")
         if not path.exists() or path.stat().st_size == 0:
             return True
@@ -128,7 +128,7 @@ def quick(kind):
 
 
 def complaints(stderr):
-    """The messages of wick that are no notes."""
+    """The messages of wick that are not notes."""
     return [line for line in stderr.splitlines() if line.startswith("wick: ") and not any(note in line for note in NOTES)]
 
 
@@ -143,7 +143,7 @@ def end(process, what):
 
 
 def check_failure(status, err, what, others=()):
-    """Either all went well, or one message says what did not."""
+    """Either everything succeeded, or one message says what failed."""
     assert status in (0, 1, *others), f"{what}: status {status}\n{err}"
     told = complaints(err)
     if status == 1:
@@ -151,7 +151,7 @@ def check_failure(status, err, what, others=()):
 
 
 def check_launch(world, kind, what, **limits):
-    """Runs wick on a program and looks what became of both. Returns the status."""
+    """Runs wick on a program and checks the result of both. Returns the status."""
     process = world.record(LAUNCHES[kind], quick(kind), **limits)
     out, err = end(process, what)
     check_failure(process.returncode, err, what)
@@ -180,7 +180,7 @@ def test_a_disk_of_few_pages(kind):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", LAUNCHES)
 def test_a_disk_of_any_size(kind):
-    """From no room at all to enough, page by page."""
+    """From no space at all to enough, page by page."""
     check_disks(kind, (*range(1, 129), 4096))
 
 
@@ -202,7 +202,7 @@ def test_shared_memory_of_any_size(kind):
 
 
 def least_files(world):
-    """So many files are needed to begin at all: the loader opens libraries."""
+    """This many files are needed to start at all: the loader opens libraries."""
     for count in range(4, 16):
         process = world.start(world.wick, "--version", files=count)
         process.communicate(timeout=TIMEOUT)
@@ -232,7 +232,7 @@ def test_any_number_of_files(kind):
 
 
 def is_unharmed(pid):
-    """Whether a process goes on, and nobody holds it."""
+    """Whether a process continues, and nobody traces or stops it."""
     status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return state_of(pid) in "RS" and re.search(r"TracerPid:\s*0\n", status)
 
@@ -419,7 +419,7 @@ for peer in kept:
 
 
 def check_clients(world, kind, moment_ms):
-    """Clients that say nothing, nonsense, or something only when the recording is over."""
+    """Clients that send nothing, nonsense, or something only after the recording has ended."""
     what = f"{kind}, clients after {moment_ms} ms"
     world.clean()
     recorder = world.record(LAUNCHES[kind], ["sh", "-c", 'trap "" INT; read line; echo "{done}"'],

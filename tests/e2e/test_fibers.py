@@ -11,7 +11,7 @@ ROUNDS = 3
 
 
 def run(wick, command, *options):
-    """The recording of a run that prints what it prints alone."""
+    """The recording of a run that prints the same as without wick."""
     heap = Heap(wick, command, *options)
     plain = subprocess.run(command, capture_output=True, text=True, check=True)
     assert heap.process.stdout == plain.stdout
@@ -33,14 +33,14 @@ def test_blocks_after_a_call_that_was_left_on_a_stack_that_is_gone(wick, way, sw
 @pytest.mark.parametrize("switch", ["context", "hand"])
 @pytest.mark.parametrize("way", ["bad", "handler"])
 def test_parts_in_another_language_than_the_program(wick, way, switch):
-    """What operators of a part of its own come to is searched by who called the first of them."""
+    """Where operators of a loaded part lead is searched from the caller of the first one."""
     part = BUILD / "tests/workloads/fibers_part.so"
     assert_true(run(wick, [*workload("host", part), "fibers", way, switch, "16", str(ROUNDS)]))
 
 
 @pytest.mark.parametrize("switch", ["context", "hand", "none"])
 def test_hooked_functions_that_are_left(wick, switch):
-    """On a fiber whose stack goes; by a thread that ends so, and whose slot the next one has."""
+    """On a fiber whose stack is unmapped; by a thread that ends this way, and whose slot the next one gets."""
     heap = run(wick, workload("fibers", "pool", switch, 256, ROUNDS), *HOOKS)
     assert_true(heap)
     pooled = sum(amount for stack, amount in heap.stacks("pool_alloc_space").items() if stack[-1] == "take_blocks")
@@ -60,7 +60,7 @@ def test_other_ways_to_record(wick, options):
 
 
 def test_calls_that_a_handler_of_a_signal_leaves(wick):
-    """By addresses that are none: errno and masks of signals are those of the program, and all blocks are seen."""
+    """With invalid addresses: errno and signal masks are those of the program, and all blocks are seen."""
     heap = Heap(wick, workload("leaps", 20))
     assert heap.truth == {"left": [20] * 5, "sum": 5000, "errors": 0, "mask": 1}
     assert heap.by_function("take_blocks")["blocks"] == 5000
@@ -68,7 +68,7 @@ def test_calls_that_a_handler_of_a_signal_leaves(wick):
 
 
 def test_calls_that_were_left_and_stay_on_the_stack_as_they_were(wick):
-    """Above those that follow, which are not within them. Rules to walk by may come after the first blocks."""
+    """Above the calls that follow, which are not within them. Unwind rules may come after the first blocks."""
     for times in (20, 200, 2000):
         heap = Heap(wick, workload("leaps", times, "deep"))
         assert heap.truth == {"left": [times] * 5, "sum": 250 * times, "errors": 0, "mask": 1}

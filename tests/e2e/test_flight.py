@@ -11,7 +11,7 @@ from conftest import children_of, wait_for, workload
 
 
 def mask_has(pid, name, number):
-    """Whether a mask of /proc/PID/status (SigBlk, SigCgt ...) holds the signal."""
+    """Whether a mask of /proc/PID/status (SigBlk, SigCgt ...) contains the signal."""
     try:
         lines = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -21,7 +21,7 @@ def mask_has(pid, name, number):
 
 
 def start(wick, *args):
-    """Starts the recorder; returns when it listens to signals and has looked around."""
+    """Starts the recorder; returns when it handles signals and has had time to look at the processes."""
     process = wick.start("record", "--last", 1, *args)
     wait_for(lambda: mask_has(process.pid, "SigBlk", signal.SIGUSR2), what="its signals")
     time.sleep(0.5)
@@ -29,13 +29,13 @@ def start(wick, *args):
 
 
 def ask(process, path):
-    """Asks for the last seconds and returns when they are there."""
+    """Asks for the last seconds and returns when they are written."""
     process.send_signal(signal.SIGUSR2)
     return wait_for(path.exists, what=path.name)
 
 
 def judge(wick, path):
-    """What is wrong with a file, but that a second has few samples on a busy machine."""
+    """The faults of a file, except that a second has few samples on a busy machine."""
     info = wick.json("info", path, "--check", "--format", "json")
     assert info["complete"] and 0 < info["duration_ns"] <= 1e9, info
     return [text for text in map(str, info["problems"]) if "shares are rough" not in text]

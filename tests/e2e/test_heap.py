@@ -45,13 +45,13 @@ class Heap:
         return self.known[value]
 
     def by_function(self, function):
-        """What stacks with a function have of each value that workloads tell."""
+        """The values of stacks with a function, for each value that workloads report."""
         return {name: sum(amount for stack, amount in self.stacks(value).items() if function in stack)
                 for name, value in VALUES.items()}
 
 
 def assert_true(heap, functions=None):
-    """Each function has what it says itself, and nothing was lost."""
+    """Each function has the amounts that it reports itself, and nothing was lost."""
     for name, told in heap.truth.items():
         if isinstance(told, dict) and (not functions or name in functions):
             assert heap.by_function(name) == told, name
@@ -67,7 +67,7 @@ def assert_true(heap, functions=None):
     (("news_own",), {"refused": 200, "own": 650}),
 ], ids=lambda value: "-".join(value) if isinstance(value, tuple) else "")
 def test_every_function_of_the_allocator_is_counted_to_the_byte(wick, command, told):
-    """All of malloc's family and operator new's; what fails does so as without us, errno and all."""
+    """All functions of malloc and operator new; failures are the same as without us, including errno."""
     heap = Heap(wick, workload(*command))
     assert heap.process.stdout == subprocess.run(workload(*command), capture_output=True, text=True, check=True).stdout
     assert heap.truth.items() >= told.items()
@@ -77,7 +77,7 @@ def test_every_function_of_the_allocator_is_counted_to_the_byte(wick, command, t
 
 
 def test_a_block_is_of_the_line_that_calls_for_it(wick):
-    """What comes behind `new Both` is its constructor, inlined: the return address is there."""
+    """After `new Both` comes its constructor, inlined: the return address is there."""
     source = pathlib.Path(__file__).parents[1] / "workloads/leaks_cpp.cpp"
     line = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "new Both" in text)
     rows = Heap(wick, workload("leaks_cpp")).report["rows"]
@@ -143,7 +143,7 @@ def test_a_peak_that_is_too_high_trips_the_gate(wick):
 
 @pytest.mark.parametrize("turns", [6, 14])
 def test_each_of_many_ways_has_its_own_stack(wick, turns):
-    """Stacks are known again without walking them, more than have numbers at a time too: each block's size tells its way."""
+    """Stacks are recognised without walking them, even more than have numbers at a time: each block's size identifies its path."""
     heap = Heap(wick, [*workload("blocks", "paths"), str(turns)])
     assert_true(heap)
     blocks, sizes = heap.stacks("alloc_objects"), heap.stacks("alloc_space")
@@ -166,7 +166,7 @@ def test_deep_stacks_are_whole(wick):
 
 
 def test_stacks_beyond_the_depth_are_marked(wick):
-    """Both ends are kept, and the midst is marked: 1,000 frames, and more than are walked each time."""
+    """Both ends are kept, and the middle is marked: 1,000 frames, and more than are walked each time."""
     for levels, depth in ((1000, 50), (1000, 512), (8000, 512)):
         heap = Heap(wick, workload("blocks", "deep", levels), "--depth", depth)
         stack = [stack for stack in heap.stacks("alloc_space") if "dive" in stack][0]
@@ -176,7 +176,7 @@ def test_stacks_beyond_the_depth_are_marked(wick):
 
 
 def notes(heap):
-    """What the recording itself says of how it was made."""
+    """What the recording itself says about how it was made."""
     return heap.wick.json("info", heap.path, "--format", "json")["session"].get("note", "")
 
 
@@ -214,7 +214,7 @@ def test_the_program_goes_on_when_it_writes_over_our_tables(wick, way):
 
 @pytest.mark.parametrize("way", ["head", "tail", "state", "zero"])
 def test_the_program_goes_on_when_it_writes_over_its_ring(wick, way):
-    """It would wait for room that never comes. What is lost by that is said."""
+    """It would wait for room that never comes. What is lost is reported."""
     heap = Heap(wick, workload("strain", "ring", way))
     assert heap.truth == {"found": True, "blocks": 180000}
     recorded = heap.by_function("go_on")["blocks"]
@@ -230,7 +230,7 @@ def test_the_break_of_a_program_is_its_own(wick):
 
 @pytest.mark.parametrize("options, hinted", (((), True), (("--maps",), False)))
 def test_memory_that_is_mapped_and_not_allocated_is_hinted_at(wick, options, hinted):
-    """As runtimes with allocators of their own have it; it stays until the recorder has looked."""
+    """Like runtimes with allocators of their own; it stays until the recorder has looked."""
     program = ("import mmap, time\nm = mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
                "for i in range(0, 64 << 20, 4096): m[i] = 1\ntime.sleep(2)")
     heap = Heap(wick, [sys.executable, "-S", "-E", "-c", program], *options)
@@ -243,7 +243,7 @@ def test_a_library_that_passes_us_by_is_named(wick):
 
 
 def test_operators_of_a_part_are_its_own(wick):
-    """A program in C loads a part in C++ that brings operator new: others of C++ come down to that one."""
+    """A program in C loads a part in C++ that defines operator new: other C++ parts use that one."""
     call = f"import ctypes; print(ctypes.CDLL({str(BUILD / 'tests' / 'workloads' / 'plugin_new.so')!r}).plugin_new())"
     command = [sys.executable, "-S", "-E", "-c", call]
     alone = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -278,7 +278,7 @@ def test_threads_and_what_their_destructors_free(wick):
 
 @pytest.mark.parametrize("threads", [2000, pytest.param(8000, marks=pytest.mark.long)])
 def test_thousands_of_threads_at_once_have_room(wick, threads):
-    """Those beyond 1,024 have slots behind the rings of the first."""
+    """Threads beyond 1,024 have slots after the rings of the first."""
     command = workload("strain", "crowd", threads, 100)
     if subprocess.run(command, capture_output=True, check=False).returncode != 0:
         pytest.skip(f"no {threads} threads at once here")
@@ -391,7 +391,7 @@ def test_programs_that_leave_the_library_behind_are_told(wick):
 
 
 def test_a_program_that_may_not_wait_drops_and_counts(wick, tmp_path):
-    """Its recorder stands still while it runs; a ring has room for some thousands of events."""
+    """Its recorder is stopped while it runs; a ring has room for some thousands of events."""
     report = tmp_path / "ended"
     recorder = wick.start("heap", "--lossy", "-o", wick.new_path(), "--", "sh", "-c",
                           f"kill -STOP $PPID; '{workload('blocks')[0]}' ends exit >/dev/null; echo >'{report}'")
@@ -422,7 +422,7 @@ def test_a_static_program_is_refused(wick):
 
 @pytest.mark.parametrize("name", ["churn", "churn_jemalloc", "churn_mimalloc", "churn_tcmalloc_minimal"])
 def test_other_allocators_go_on_as_they_are(wick, name):
-    """Threads that free each other's blocks; who makes 48 bytes of 41 is not the C library."""
+    """Threads that free each other's blocks; an allocator that rounds 41 bytes up to 48 is not the C library."""
     heap = Heap(wick, workload(name, 30))
     assert heap.process.stdout == subprocess.run(workload(name, 30), capture_output=True, text=True, check=True).stdout
     assert heap.truth["damaged"] == 0 and heap.truth["usable"] == (56 if name == "churn" else 48)

@@ -29,7 +29,7 @@ def is_reading(pid):
 
 
 class Attached:
-    """A workload that waits for a byte, and wick that follows it by then."""
+    """A workload that waits for a byte, and wick, which follows it by then."""
 
     def __init__(self, wick, background, command, *options, **kwargs):
         self.wick, self.path, self.truth = wick, wick.new_path(), None
@@ -43,7 +43,7 @@ class Attached:
         self.target.stdin.flush()
 
     def end(self):
-        """What wick says when the workload is over, which tells what it did itself."""
+        """wick's output after the workload has ended; the workload reports what it did."""
         said = self.target.communicate(timeout=20)[0].splitlines()
         self.truth = self.truth or json.loads(said[-1])
         self.summary = self.recorder.communicate(timeout=20)[1]
@@ -61,7 +61,7 @@ class Attached:
         return [(line.rpartition(" ")[0].split(";"), int(line.rpartition(" ")[2])) for line in lines]
 
     def by_function(self, function):
-        """What stacks with a function have of each value that workloads tell."""
+        """The values of stacks with a function, for each value that workloads report."""
         return {name: sum(amount for stack, amount in self.stacks(value) if function in stack)
                 for name, value in VALUES.items()}
 
@@ -75,7 +75,7 @@ class Attached:
 
 
 def build(folder, *options, compiler="gcc"):
-    """The workload built in another way; skipped where that cannot be done."""
+    """The workload built in another way; skipped if that is not possible."""
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     program = folder / "blocks"
@@ -105,7 +105,7 @@ def test_threads_are_as_true(wick, background):
 
 
 def has_rules(program, function):
-    """Whether the file tells how to find the caller of a function."""
+    """Whether the file has unwind rules for a function."""
     listed = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
     address = next(int(line.split()[0], 16) for line in listed.splitlines() if line.split()[-1] == function)
     rows = subprocess.run([BUILD / "tests/tools/cfi_dump", program], capture_output=True, text=True,
@@ -173,7 +173,7 @@ def test_other_allocators_and_operators(wick, background, operators, library):
 
 
 def bpf(command, number):
-    """Whether something of BPF with that id is there: bpf(2)."""
+    """Whether a BPF object with that id exists: bpf(2)."""
     attr = (ctypes.c_uint32 * 32)(number)
     fd = ctypes.CDLL(None, use_errno=True).syscall(BPF_SYSCALL, command,
                                                    ctypes.byref(attr), ctypes.sizeof(attr))
@@ -269,7 +269,7 @@ def test_what_would_cost_too_much_is_refused(wick, background):
 
 
 def refused(wick, pid, *options):
-    """What wick says in a few lines instead of following a process."""
+    """The short message that wick prints instead of following a process."""
     told = wick.run("heap", "-p", pid, "-o", wick.new_path(), *options)
     assert told.returncode == 1 and told.stderr.startswith("wick: "), told.stderr
     assert len(told.stderr.splitlines()) <= 3, told.stderr

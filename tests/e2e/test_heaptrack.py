@@ -33,7 +33,7 @@ select b, count(*) from t group by b order by 2 desc, 1 limit 5;
 
 
 def site_of(frames):
-    """A stack from main() on, as both write it; () of what is none of the program's."""
+    """A stack from main() on, in a common notation; () if it is not the program's."""
     frames = [re.sub(r" \(\S+\)$|^__GI_|\(\)$", "", frame) for frame in frames if frame]
     frames = [frame for frame in frames if not frame.startswith("operator new")]
     starts = [i for i, frame in enumerate(frames) if frame in ROOTS]
@@ -66,7 +66,7 @@ class Peer:
             yield stack.split(";"), int(amount)
 
     def bytes_of_sizes(self):
-        """What was allocated in all: heaptrack_print tells it of no site, its data do of all."""
+        """The total allocated: heaptrack_print does not print it per site, its data has it for all."""
         text = subprocess.run(["zstd", "-dc", str(self.data)], capture_output=True, text=True, check=True).stdout
         sizes = [int(line.split()[1], 16) for line in text.splitlines() if line.startswith("a ")]
         return sum(sizes[int(line.split()[1], 16)] for line in text.splitlines() if line.startswith("+ "))
@@ -78,7 +78,7 @@ class Peer:
 
 
 class Ours:
-    """The same by wick."""
+    """The same under wick."""
 
     def __init__(self, wick, command):
         self.wick, self.path = wick, wick.new_path()

@@ -29,7 +29,7 @@ def test_pools_are_counted_to_the_byte_and_the_program_is_the_same(wick, program
 
 
 def test_what_cannot_be_hooked_runs_without(wick):
-    """Its code is about where it stands; the other one of the pair has no use then."""
+    """Its code depends on its address; the other function of the pair is useless then."""
     heap = Heap(wick, workload("pool"), "--hook", "alloc=room_get,free=pool_put:2",
                 "--hook", "alloc=array_get:1*2", "--hook", "free=box_put")
     assert heap.truth["bad"] == 0
@@ -71,7 +71,7 @@ def test_what_cannot_be_hooked_is_not_suggested(wick, name, other, tmp_path):
 
 
 def test_a_library_and_a_program_behind_a_wrapper(wick):
-    """By the name that the loader knows, and by a path: programs that have it not are left alone."""
+    """By the name that the loader knows, and by a path: programs without it are not touched."""
     program = workload("pool")[0]
     heap = Heap(wick, ["sh", "-c", f"'{program}'; true"],
                 "--hook", f"alloc=box_get@{program},free=box_put@{program}",

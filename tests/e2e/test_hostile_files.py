@@ -30,7 +30,7 @@ HOLES = bytes.fromhex(
 
 
 def run_within(limit_bytes, *args):
-    """Runs wick with that much memory to ask for."""
+    """Runs wick with that memory limit."""
     return subprocess.run([str(WICK), *map(str, args)], capture_output=True, text=True, timeout=60, check=False,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes)))
 
@@ -146,7 +146,7 @@ def test_inlined_calls_count_as_frames_of_a_stack(tmp_path):
 
 
 class Opened:
-    """Whether a file was opened, as inotify tells it: O_PATH is no opening."""
+    """Whether a file was opened, according to inotify: O_PATH does not count."""
 
     def __init__(self, path):
         self.libc = ctypes.CDLL(None, use_errno=True)

@@ -28,7 +28,7 @@ def losing_attr(counts):
 
 
 def losing_records(at_end, misc=0):
-    """7 losses when a ring was full; at_end tells of more, without a time, as perf writes it."""
+    """7 losses when a ring was full; at_end adds more, without a time, as perf writes them."""
     return (perf.sample(50, 5) + perf.record(LOST, perf.u64(5, 7) + perf.trailer(60, 5)) +
             perf.sample(70, 5) +
             perf.record(LOST_SAMPLES, perf.u64(at_end) + perf.trailer(0, 5), misc))

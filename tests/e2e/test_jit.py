@@ -20,7 +20,7 @@ TOLERANCE = 12
 
 @pytest.fixture
 def jit(wick):
-    """Records the workload; its map in /tmp goes afterwards."""
+    """Records the workload; removes its map in /tmp afterwards."""
     made = []
 
     def record(*args, **options):

@@ -267,7 +267,7 @@ def kill_group(process):
 
 
 def processes_of(program):
-    """Ids of the processes that run a program, of those that these tests have started."""
+    """Ids of the processes that run a program, among those that these tests have started."""
     found, mark = set(), f"WICK_TESTS={os.getpid()}".encode()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:

@@ -57,7 +57,7 @@ def test_functions_that_allocate_for_others_are_passed_over(wick, tmp_path):
 
 
 def test_a_forked_child_is_scanned(wick, tmp_path):
-    """It has blocks of its parent, of which nothing is said, and has lost one of its own."""
+    """It has blocks of its parent, which are not reported, and has lost one of its own."""
     path = tmp_path / "x.wick"
     process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("leaks", "global", "child"))
     assert process.returncode == 3, process.stderr
@@ -99,7 +99,7 @@ def test_a_program_that_allocates_nothing_has_no_leaks(wick, tmp_path):
 
 @pytest.mark.parametrize("allocator", ("", "_jemalloc", "_tcmalloc_minimal"))
 def test_what_operator_new_does_when_there_is_no_memory_is_recorded(wick, tmp_path, allocator):
-    """The memory of an exception, and what a handler frees: neither is freed wrongly, nor lost."""
+    """The memory of an exception, and what a handler frees: neither is reported as an invalid free or a leak."""
     path = tmp_path / "x.wick"
     command = workload("bad_alloc" + allocator)
     process = wick.ok("heap", "-q", "--fail-on", "possible", "-o", path, "--", *command)

@@ -22,12 +22,12 @@ def nothing():
 
 
 def truth_of(text):
-    """What the program says of itself: the last line of its output."""
+    """What the program reports about itself: the last line of its output."""
     return json.loads(text.strip().splitlines()[-1])
 
 
 def case_of(frames, cases):
-    """The case that a stack, [(function, module)] from the allocation on, belongs to; None: none.
+    """The case to which a stack, [(function, module)] from the allocation on, belongs, or None.
 
     What the C library asks for in the course of a case is not the case's own, what the C++ library
     does is."""
@@ -133,7 +133,7 @@ def test_a_pointer_that_nothing_overwrites_but_the_program(wick, program):
 
 
 def test_nothing_is_lost_by_threads_that_clean_up(wick):
-    """Not by the C library either."""
+    """The C library loses nothing either."""
     path = wick.new_path()
     wick.ok("heap", "-q", "--leaks", "-o", path, "--",
             *workload("leak_suites/threads", "nothing_lost", "clean_destructor", "contention", "in_a_destructor"))

@@ -19,7 +19,7 @@ IN_USE = ("reachable", "lifetime")  # by when it was allocated
 
 
 def found(wick, path):
-    """{class: [bytes, blocks]} of a recording; what is probable is definite to memcheck."""
+    """{class: [bytes, blocks]} of a recording; probable is definite for memcheck."""
     sums = {kind: [0, 0] for kind in KINDS.values()}
     told = wick.json("leaks", path, "--format", "json")["sums"]
     for kind in (*sums, "probable"):
@@ -81,7 +81,7 @@ def test_classes_are_those_of_memcheck_byte_for_byte(wick):
 
 
 def lost_and_found(wick, *cases, status=0):
-    """What a scan at the end says, of a program that may be refused what it needs (77)."""
+    """The result of a scan at the end; the program may be refused what it needs (77)."""
     path = wick.new_path()
     process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("leaks", *cases))
     if process.returncode == 77:
@@ -97,7 +97,7 @@ def amounts(told, kind):
 @pytest.mark.parametrize("cases, lost", ((["frame"], [2003, 1]), (["closed", "frame"], [1601 + 2003, 2]),
                                          (["overwritten", "exit"], [2003, 1])))
 def test_what_only_frames_that_are_gone_hold_is_lost(wick, cases, lost):
-    """A gate trips: nobody comes back to a stack below the end of the program."""
+    """A gate trips: nobody returns to a stack below the end of the program."""
     told = lost_and_found(wick, *cases, status=3)
     assert amounts(told, "definite") == lost and amounts(told, "probable") == [0, 0]
 
@@ -136,7 +136,7 @@ def test_memory_that_was_never_touched_is_not_read(wick):
 
 
 def test_modules_that_go_at_once_are_known_by_their_names(wick):
-    """Each of four is loaded ten times in the place of another, loses a block, and goes.
+    """Each of four modules is loaded ten times in the place of another, loses a block, and is unloaded.
 
     What it loses is one row, also where stacks were cut off because rules for them had not come yet.
     """
@@ -168,7 +168,7 @@ def test_a_scan_on_demand_leaves_no_trace(wick):
 
 
 class Scanned:
-    """A program with blocks enough that a scan of it takes a moment."""
+    """A program with enough blocks that a scan of it takes a moment."""
 
     def __init__(self, wick, mode):
         self.wick, self.path = wick, wick.new_path()
@@ -177,7 +177,7 @@ class Scanned:
         self.pid = wait_for(lambda: children_of(self.recorder.pid), what="a program")[0]
 
     def begin_scan(self):
-        """Returns who asks for the scan, and the copy that is looked at."""
+        """Returns the process that asks for the scan, and the copy that is scanned."""
         asks = self.wick.start("heap", "--scan", "-p", self.pid)
         return asks, wait_for(lambda: children_of(self.pid), what="a copy")[0]
 

@@ -136,7 +136,7 @@ def test_a_resolver_names_what_a_stripped_file_has_no_name_for(tmp_path):
 
 @pytest.fixture(name="open_folder")
 def make_open_folder():
-    """One that other users can get to: those of pytest belong to who runs it alone."""
+    """A folder that other users can reach: those of pytest are private."""
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o755)
         yield pathlib.Path(name)
@@ -144,7 +144,7 @@ def make_open_folder():
 
 def test_no_plug_in_is_loaded_with_raised_privileges(open_folder):
     """A copy of wick with an ambient or a file capability, run by a user who names a plug-in of his
-    own. One that is setuid does not run at all."""
+    own. A setuid copy does not run at all."""
     nobody = pwd.getpwnam("nobody")
     if os.geteuid() != 0 or not shutil.which("setcap"):
         pytest.skip("needs root and setcap")

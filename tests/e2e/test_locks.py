@@ -25,7 +25,7 @@ def by_lock(recording, *options):
 
 
 def assert_right(recording, rounds):
-    """All are taken at one place of the program: nothing but the lock tells them apart."""
+    """All are taken at one place of the program: only the lock distinguishes them."""
     locks = by_lock(recording)
     for name in LOCKS:
         row, truth = locks[name], recording.truth[name]
@@ -84,7 +84,7 @@ def test_the_text_names_what_json_does(waits):
 
 
 def test_short_waits_that_are_added_up_are_exact_by_lock(wick):
-    """They come too often for a stack each: the kernel keeps sums."""
+    """They occur too often for a stack each: the kernel keeps sums."""
     rounds = 1500
     recording = wick.record(workload("locks", rounds, 30), "--mode", "offcpu")
     assert int(re.search(r"summed +(\d+) times", recording.stderr).group(1)) > rounds
@@ -111,7 +111,7 @@ def test_a_wait_that_has_begun_before_has_its_lock(wick, background):
 
 
 def sleeping_waiter(pid):
-    """The id of the second thread, once it sleeps and the first does as well."""
+    """The id of the second thread, once both threads sleep."""
     done = subprocess.run(["ls", f"/proc/{pid}/task"], capture_output=True, text=True, check=False)
     others = [int(tid) for tid in done.stdout.split() if int(tid) != pid]
     return others[0] if others and state_of(others[0]) == "S" and state_of(pid) == "S" else None

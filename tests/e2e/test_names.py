@@ -143,7 +143,7 @@ def build_id_of(program):
 
 
 def assert_told_apart(wick, path, folder):
-    """Each of the three has its own samples. That of the last alone can be named: the others are gone."""
+    """Each of the three has its own samples. Only the last can be named: the others are gone."""
     modules = {module["build_id"]: module["samples"]
                for module in wick.json("info", path, "--format", "json")["modules"]
                if module["path"].endswith("/program")}

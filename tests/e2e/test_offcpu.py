@@ -88,7 +88,7 @@ def test_without_the_kernel_the_place_is_the_call(wick):
 
 
 def test_waiting_for_a_cpu_after_a_sleep_is_told_apart(wick):
-    """Three that sleep and burn share one CPU: whoever wakes up may have to wait."""
+    """Three threads that sleep and burn share one CPU: one that wakes up may have to wait."""
     script = ("import os, time\n"
               "os.sched_setaffinity(0, {0})\n"
               "for _ in range(2): os.fork()\n"
@@ -127,7 +127,7 @@ def test_a_thread_that_sleeps_already_counts_from_the_start(wick, background):
 
 @pytest.fixture
 def crowd(background):
-    """Threads of which all sleep in one function, until they are killed."""
+    """Threads that all sleep in one function, until they are killed."""
     process = background(workload("crowd", 20))
     wait_for(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 21, what="the threads")
     wait_for(lambda: state_of(process.pid) == "S", what="the sleep")
@@ -216,7 +216,7 @@ def test_children_are_left_out_when_told(wick):
 
 
 def test_threads_that_come_and_go_keep_their_time(wick):
-    """More of them, one after the other, than are kept in mind at once."""
+    """More of them, one after the other, than can be tracked at once."""
     script = ("import threading, time\n"
               "for _ in range(1200):\n"
               "    thread = threading.Thread(target=time.sleep, args=(0.001,))\n"
@@ -325,7 +325,7 @@ def test_json_has_the_states(waits):
 
 @pytest.fixture(scope="module")
 def relay(shared_wick):
-    """Two threads that leave their CPU tens of thousands of times a second."""
+    """Two threads that leave their CPU tens of thousands of times per second."""
     return shared_wick.record(workload("relay", 1500), "--mode", "offcpu")
 
 
@@ -356,7 +356,7 @@ def test_callers_of_one_place_are_told_apart(relay):
 
 
 def price_of(recording):
-    """What looking at one switch took, in nanoseconds."""
+    """The cost of observing one switch, in nanoseconds."""
     facts = facts_of(recording)
     return float(facts["switch_cost_ns"]) / float(facts["switches"])
 
@@ -391,7 +391,7 @@ def test_a_pause_takes_no_stacks(wick):
 
 
 def test_a_pause_costs_less_than_recording(wick):
-    """In one run: what a switch takes differs by half between two."""
+    """In one run, because the cost of a switch differs by half between two runs."""
     recording = wick.record(workload("relay", 1600), "--mode", "offcpu", "--delay", "800ms")
     assert float(facts_of(recording)["other_switches"]) > 0.2 * float(facts_of(recording)["switches"])
     assert price_of_others(recording) < price_of(recording)
@@ -441,7 +441,7 @@ select.select([], [], [], 1000)
 
 
 def seconds_in(recording, function):
-    """How long stacks with a function were there; all go up to their roots."""
+    """How long stacks with a function were off the CPU; all reach their roots."""
     found = [(frames, weight) for frames, weight in recording.folded() if function in frames]
     assert not any("[truncated]" in frames for frames, _ in found), found
     return sum(weight for _, weight in found) / 1e6  # of microseconds

@@ -27,7 +27,7 @@ def samples_of(path, *options):
 
 
 def hostile_file(tmp_path):
-    """Names, labels and values that no format may stumble over."""
+    """Names, labels and values that every format must handle."""
     writer = pprof.Writer()
     writer.function(1, HOSTILE)
     writer.function(2, "leaf")
@@ -54,7 +54,7 @@ COLUMNS = {
 
 
 class Firefox:
-    """A processed profile whose references were all followed."""
+    """A processed profile with all references resolved."""
 
     def __init__(self, data):
         self.document = json.loads(data)
@@ -135,7 +135,7 @@ FUNCTION_NAMES, BUILD_IDS, PATHS, SOURCES = 5, 16, 17, 18
 
 
 class Perfetto:
-    """A trace read as its reader does: packet by packet, nothing named before it is there."""
+    """A trace read packet by packet, like its viewer: nothing is used before it is defined."""
 
     def __init__(self, data):
         self.interned = {field: {} for field in (FRAMES, CALLSTACKS, MAPPINGS, FUNCTION_NAMES,
@@ -203,7 +203,7 @@ def test_perfetto_takes_hostile_names_and_threads_without_ids(wick, tmp_path):
 
 
 class Otlp:
-    """ProfilesData whose references were all followed."""
+    """ProfilesData with all references resolved."""
 
     def __init__(self, data):
         top = message(data)

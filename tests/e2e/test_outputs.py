@@ -68,7 +68,7 @@ def test_what_any_command_writes_is_for_its_owner_alone(wick, recording, tmp_pat
 
 
 def test_no_source_file_creates_outputs_of_its_own():
-    """Results go through base/outfile; these few make what is no result."""
+    """Results go through base/file/outfile; these few files create something else."""
     allowed = {
         "src/base/file/outfile.c",  # the one place
         "src/base/file/cache_dir.c",  # the caches, 0600 in a folder 0700
@@ -81,7 +81,7 @@ def test_no_source_file_creates_outputs_of_its_own():
 
 
 def texts_of(wick, recording, folder):
-    """All that can be got out of a recording."""
+    """Everything that can be extracted from a recording."""
     looks = [("info", recording.path), ("info", recording.path, "--format", "json"),
              ("report", recording.path), ("report", recording.path, "--format", "json"),
              ("timeline", recording.path)]
@@ -114,7 +114,7 @@ def test_arguments_are_kept_when_asked_for(wick):
 
 
 def test_nothing_that_a_recorder_shares_holds_arguments(wick, background):
-    """Neither its session files nor what it answers to wick status."""
+    """Neither its session files nor its answers to wick status."""
     recorder = wick.start("heap", "-o", "x.wick", "--", "sh", "-c", "sleep 1000 & wait", SECRET)
     wait_for(lambda: "recording" in wick.run("status").stdout or wick.run("status").stdout.strip(),
              what="a recorder that answers")
@@ -201,7 +201,7 @@ def test_a_new_file_in_a_sticky_folder_is_written(wick, sticky, tmp_path):
 
 @pytest.fixture
 def device_names():
-    """Puts /dev/stdout back if a wick of root has put a file in its place."""
+    """Restores /dev/stdout if wick, run as root, has replaced it with a file."""
     before = os.readlink("/dev/stdout")
     yield
     if not os.path.islink("/dev/stdout"):
@@ -244,7 +244,7 @@ def test_a_recording_goes_to_standard_output_by_every_name(tmp_path, name):
 @pytest.mark.root
 @pytest.mark.parametrize("kind", ["full", "no folder", "the recording"])
 def test_a_flame_graph_that_cannot_be_written_names_its_own_option(wick, tmp_path, kind):
-    """-o FILE is where the recording goes, which was written."""
+    """-o FILE names the recording, which was written."""
     output = tmp_path / "out.wick"
     (tmp_path / "same.svg").symlink_to(output)
     flame = {"full": pathlib.Path("/dev/full"), "no folder": tmp_path / "no" / "flame.svg",

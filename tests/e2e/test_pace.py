@@ -169,7 +169,7 @@ def socket_of(pid):
 
 
 def test_a_recorder_is_asked_for_itself_alone(wick, background):
-    """Another one, which gives no answer, would be waited for."""
+    """wick would wait for another one, which does not answer."""
     target = background(workload("spin", 60000))
     recorder = wick.start("record", "-p", target.pid, "-o", wick.new_path())
     wait_for_samples(wick, recorder.pid)
@@ -260,7 +260,7 @@ def test_another_user_cannot_hide_a_recorder_of_root(wick, as_nobody, background
 
 @pytest.mark.root
 def test_root_sees_the_recorders_of_all_users(wick, as_nobody, background):
-    """Also of one whose folder another user has taken the name of."""
+    """Also for a recorder whose folder name another user has taken."""
     target = background([*as_nobody, *workload("spin", 60000)])
     taken = pathlib.Path("/tmp/wick-65534")
     taken.mkdir()

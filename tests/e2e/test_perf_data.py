@@ -26,7 +26,7 @@ NOTHING = {"[unknown]", ""}
 
 
 def perf_record(path, *options, command=None):
-    """Records with perf; skips where perf cannot do it."""
+    """Records with perf; skips if perf cannot do it."""
     command = [str(word) for word in command or workload("threads", 300)]
     # -N: perf's own cache is left alone; several of it at once write to it and crash.
     line = ["perf", "record", "-q", "-N", *map(str, options), "-o", str(path), "--", *command]
@@ -37,7 +37,7 @@ def perf_record(path, *options, command=None):
 
 
 def perf_samples(path, name_of=None):
-    """What perf script says: (comm, tid, event, [(symbol, file)], the root first) of each.
+    """The output of perf script: (comm, tid, event, [(symbol, file)], root first) of each sample.
 
     name_of() may know better: it is given a name, its address and whether that is a return address.
 
@@ -307,7 +307,7 @@ def test_the_other_byte_order_is_refused_with_words(wick, tmp_path):
 
 @pytest.fixture(name="jit_data")
 def record_jit(tmp_path):
-    """A perf.data of a program that made code, and its map, which stays until the end."""
+    """A perf.data of a program that generated code, and its map, which exists until the end."""
     recorded = []
 
     def record(mode):

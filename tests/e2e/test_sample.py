@@ -50,7 +50,7 @@ def tracer_of(pid):
 
 @pytest.fixture
 def stopped(background):
-    """A process that was stopped by SIGSTOP before anybody attached."""
+    """A process that was stopped by SIGSTOP before wick attached."""
     target = background(workload("spin", 20000))
     target.send_signal(signal.SIGSTOP)
     wait_for(lambda: state_of(target.pid) == "T", what="the stop")
@@ -333,7 +333,7 @@ def test_every_signal_arrives_once(wick, background):
 
 
 def test_only_calls_that_cannot_be_restarted_see_eintr(wick, background):
-    """epoll_wait gives EINTR whenever a thread was stopped and continued: signal(7)."""
+    """epoll_wait returns EINTR whenever a thread was stopped and continued: signal(7)."""
     target = background(workload("calls", 1500))
     assert target.stdout.readline() == "ready\n"
     done = wick.ok("sample", "--threads", target.pid, 2)

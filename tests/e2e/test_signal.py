@@ -33,7 +33,7 @@ def is_left_over(session):
 
 
 def left_over_sessions(pids):
-    """Of recorders with these ids: others may be of tests that run beside these."""
+    """For recorders with these ids: others may belong to tests that run in parallel."""
     return [session for pid in pids for session in glob.glob(f"/dev/shm/wick-session-{pid}-*")
             if is_left_over(session)]
 
@@ -51,7 +51,7 @@ def no_session_stays(wick):
 @pytest.mark.parametrize("program", ["split", "split_nofp"])
 @pytest.mark.parametrize("rate", [197, 997])
 def test_a_program_is_told_truly(wick, program, rate):
-    """At the lower rate the CPU time ticks, at the higher one the clock. The kernel's own ticks are
+    """At the lower rate the CPU-time timer ticks, at the higher one the wall-clock timer. The kernel's own ticks are
     in step with a program whose parts take 7 and 3 ms: samples must not be."""
     recording = wick.record(workload(program, 1500), "-F", rate, *ENGINE)
     report = recording.report("--no-inline")
@@ -156,7 +156,7 @@ def test_a_blocked_sigprof_waits_for_whom_it_was_sent_to(wick, mode):
 
 
 def test_a_stack_that_is_used_to_its_end_has_room_for_a_tick(wick):
-    """The kernel ends programs whose signals have no room."""
+    """The kernel kills programs that have no stack space for a signal."""
     recording = wick.record(["sh", "-c", 'ulimit -S -s 8192; exec "$@"', "sh", *workload("guest", "full-stack", 100)], *ENGINE)
     assert recording.truth["lived"]
 
@@ -167,14 +167,14 @@ def test_a_program_lives_by_its_own_faults(wick):
 
 
 def test_faults_of_our_own_code_harm_nobody(wick):
-    """After three of them the program is left alone, and that is said."""
+    """After three of them sampling of the program stops, and wick says so."""
     recording = wick.record(workload("guest", "no-tables", 300), *ENGINE)
     assert recording.truth["unmapped"] > 0
     assert "3 faults" in recording.stderr
 
 
 def test_files_in_memory_get_their_room(wick):
-    """The kernel gives up on a signal, and does not begin again by itself."""
+    """The kernel aborts the call on a signal, and does not restart it."""
     recording = wick.record(workload("guest", "rooms", 200), *ENGINE)
     assert recording.truth["cut"] == 0
 
@@ -234,7 +234,7 @@ def test_a_child_of_a_thread_is_walked_on_the_stack_of_that_thread(wick):
 
 @pytest.mark.parametrize("rate", [199, 997])
 def test_in_wall_time_running_is_the_cpu_time(wick, rate):
-    """Two of the threads burn on one CPU: what one waits for the other is neither sleep nor CPU time."""
+    """Two of the threads burn on one CPU: the time that one waits for the other is neither sleep nor CPU time."""
     recording = wick.record(workload("waits", 200), "--mode", "wall", "-F", rate, *ENGINE)
     states = {row["name"]: row["total"] for row in contract.rows(recording.report("--by", "state"))}
     threads = recording.truth
@@ -258,7 +258,7 @@ def test_a_program_that_filters_its_system_calls_is_left_alone(wick):
 
 
 def test_a_limit_on_files_is_no_trap(wick):
-    """The kernel ends a program that lets a file grow beyond it."""
+    """The kernel kills a program that lets a file grow beyond the limit."""
     split = shlex.join(workload("split", 50))
     done = wick.run("record", *ENGINE, "-o", wick.new_path(), "--", "sh", "-c", f"ulimit -f 8; {split}")
     assert done.returncode == 0, done.stderr
@@ -288,7 +288,7 @@ def test_a_limit_on_addresses_leaves_room_for_both(wick):
 
 
 def test_nothing_is_said_where_the_library_cannot_go(wick, tmp_path):
-    """After chroot it is not there, after setuid it may be read, but no file made."""
+    """After chroot the library is missing; after setuid it can be read, but no file can be created."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         pytest.skip("needs root and setpriv")
     listed = subprocess.run(["ldd", "/bin/sh"], capture_output=True, text=True, check=True).stdout

@@ -49,7 +49,7 @@ def open_folder(tmp_path):
 
 @pytest.fixture
 def stranger(open_folder):
-    """A folder of another user, and what he makes there belongs to him."""
+    """A folder of another user, who owns what is created there."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         pytest.skip("needs root and setpriv to be several users")
     folder = open_folder / "home" / "stranger"
@@ -66,7 +66,7 @@ def naming(path):
 
 
 def short(path):
-    """As a page has it."""
+    """In the form that a page uses."""
     return f"{path.parent.name}/{path.name}"
 
 
@@ -100,7 +100,7 @@ def page_text(path):
 
 
 def record_page(wick, process, *options):
-    """The text of the page that wick record draws of a process, and what wick said."""
+    """The text of the page that wick record writes for a process, and the messages of wick."""
     done = wick.ok("record", "-p", process.pid, "-d", f"{0.6 * PATIENCE}s", "-F", 499, "-o", "r.wick",
                    "--flame", "r.html", *options)
     text = page_text(wick.folder / "r.html")
@@ -311,7 +311,7 @@ def test_no_name_leads_out_of_a_folder_that_was_named(wick, tmp_path, way_out):
 
 
 def test_who_looks_at_the_source_has_the_rights_back(wick, background, stranger):
-    """The page is written after sources were read with the rights of others."""
+    """The page is written after sources were read with the permissions of others."""
     process = start_as_nobody(background, build(stranger, owner=NOBODY))
     closed = stranger.parent / "closed"
     closed.mkdir(mode=0o700)

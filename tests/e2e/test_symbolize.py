@@ -232,7 +232,7 @@ def test_a_debug_file_of_another_build_is_refused(wick, tmp_path):
 
 @pytest.fixture
 def server(tmp_path):
-    """A debuginfod-find that runs what it is told, and the environment to use it."""
+    """A debuginfod-find that runs the given script, and the environment to use it."""
     def make(script):
         (tmp_path / "bin").mkdir()
         tool = tmp_path / "bin/debuginfod-find"

@@ -159,7 +159,7 @@ def seen_ns(report, function):
 
 
 def test_a_program_chooses_what_is_seen_of_it(chosen):
-    """What it hides weighs nothing, neither as samples nor on those after it."""
+    """Paused time has no weight, neither as samples nor in the samples after it."""
     recording = chosen
     report = recording.report("--no-inline")
     assert contract.total_percent(report, "unseen") < 3
@@ -190,6 +190,6 @@ def test_a_child_of_fork_has_the_labels_of_its_parent(chosen):
 
 
 def test_events_are_where_they_are_told_without_tables(shared_wick):
-    """A walk by frame pointers may step over the caller of our own function."""
+    """A walk by frame pointers may skip the caller of our own function."""
     recording = shared_wick.record([str(EVENTS)], "--engine", "signal", "--unwind", "fp")
     assert contract.total_percent(recording.report("--event", "query"), "query") == 100

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.perf,
 
 
 class Terminal:
-    """One terminal; the shell in it tells its modes before and after what it ran."""
+    """One terminal; the shell in it prints its modes before and after each command."""
 
     def __init__(self, tmux, name, folder, command):
         self.tmux = tmux
@@ -34,7 +34,7 @@ class Terminal:
         return self.tmux("capture-pane", "-p", "-t", self.name)
 
     def wait_for(self, *texts, absent=None):
-        """The screen once it shows all texts, and not the absent one."""
+        """The screen, once it shows all texts and not the absent one."""
         end = time.monotonic() + 10 * PATIENCE
         while time.monotonic() < end:
             screen = self.screen()

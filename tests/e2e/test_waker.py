@@ -24,7 +24,7 @@ def parts(frames):
 
 
 def woken(stacks, sleeper):
-    """[(waker, stack of the waker, count)] of those that slept in a function."""
+    """[(waker, stack of the waker, count)] of the threads that slept in a function."""
     found = []
     for frames, count in stacks:
         if MARK in frames and sleeper in frames[:frames.index(MARK)]:
@@ -90,7 +90,7 @@ def test_who_is_not_watched_is_named_as_waker(wick, background, tmp_path):
 
 
 def test_a_waker_that_becomes_another_program_has_its_functions(wick, background, tmp_path):
-    """Nobody watches it: its exec is seen by its other address space alone."""
+    """It is not watched: its exec shows only in its new address space."""
     pipe = tmp_path / "pipe"
     flag = tmp_path / "flag"
     begun = tmp_path / "begun"

@@ -113,7 +113,7 @@ def program(name, job, needs=None, keep=None, unprivileged=False, disk=None, att
 
 
 def on_stacks(workloads):
-    """Fibers, and calls of the allocator that are left by throws and jumps."""
+    """Fibers, and allocator calls that are left by exceptions and long jumps."""
     fibers, part, host = (f"'{workloads}/{name}'" for name in ("fibers", "fibers_part.so", "host"))
     needs = f"{workloads}/fibers"
     ways = "for w in bad handler thrown jumped pool turns; do %s $w %s 32 30; %s $w %s 256 10; done"
@@ -128,7 +128,7 @@ def on_stacks(workloads):
 
 
 def in_want(workloads):
-    """Programs that have used up what they may have, and recorders that have nowhere to write."""
+    """Programs that have used up their limits, and recorders that have nowhere to write."""
     scarce, churn = f"{workloads}/scarce", f"{workloads}/churn"
     busy = f"'{churn}' 300; echo $?; (exit 9)"
     long = f"exec '{churn}' 1500"
@@ -201,7 +201,7 @@ def programs(workloads):
 
 
 def make_files(folder):
-    """The files that jobs read, the same ones every time."""
+    """Creates the files that jobs read, the same ones every time."""
     chance = random.Random(4711)
     letters = "eeeeaaaiotnshrdlucmfwygpbvkxqjz"
     words = ["".join(chance.choice(letters) for _ in range(chance.randint(2, 9))) for _ in range(3000)]
@@ -226,6 +226,6 @@ def make_files(folder):
 
 
 def missing(program_):
-    """The programs that a job needs and this machine lacks."""
+    """The programs that a job needs but this machine lacks."""
     needed = [*program_.needs, *(["unshare"] if program_.disk else [])]
     return [name for name in needed if not shutil.which(name)]

@@ -60,14 +60,14 @@ class Tally:
         self.details = []
 
     def slow_down(self):
-        """In words; a shell that is killed tells no times."""
+        """The slow-down in words; a shell that is killed reports no times."""
         if not self.plain or not self.sampled or not statistics.median(self.sampled):
             return "–"
         return f"{100 * statistics.median(self.sampled) / max(statistics.median(self.plain), 0.01) - 100:+.0f} %"
 
 
 def cpu_seconds(path):
-    """The sum of all times that sh tells: its own and those of its children."""
+    """The sum of all times that sh reports: its own and those of its children."""
     try:
         times = re.findall(r"(\d+)m([\d.]+)s", pathlib.Path(path).read_text())
     except OSError:
@@ -76,7 +76,7 @@ def cpu_seconds(path):
 
 
 def end_group(group):
-    """Ends all of a session of ours that are still there."""
+    """Ends all remaining processes of a session of ours."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(group, number)
@@ -86,7 +86,7 @@ def end_group(group):
 
 
 def execute(command, folder, environment, beside=None):
-    """Runs a command to its end, or for as long as it may take; beside(its id) runs meanwhile."""
+    """Runs a command to its end, or until its time limit; beside(its id) runs meanwhile."""
     times = pathlib.Path(folder, "times")
     times.unlink(missing_ok=True)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -157,7 +157,7 @@ class Suite:
         return execute(self.command(program), self.fresh(program), self.environment(program))
 
     def recorder(self, program, place, mode, rate):
-        """The words that record into a file, which is the last."""
+        """The arguments that record into a file, which is the last one."""
         words = list(DISK if program.disk else ())
         if mode == "heap":
             words += [self.wick, "heap", "-q"]
@@ -212,12 +212,12 @@ class Suite:
         return run._replace(stderr=stderr), samples, expected * 1e9 / rate
 
     def is_steady(self, program, expected):
-        """Whether plain runs come to the same, now that a sampled one did not."""
+        """Whether plain runs give the same result, now that a sampled one did not."""
         return all(self.same(program, expected, self.plain(program)) for _ in range(MAX_TRIES))
 
     @staticmethod
     def as_told(program, expected):
-        """What a recorded run comes to: a recording that cannot be has a status of its own, or no run at all."""
+        """The expected result of a recorded run: a recording that cannot be written has a status of its own, or no run at all."""
         if program.attach or not program.disk:
             return expected
         return expected._replace(status=FAILED, stdout=b"" if program.disk == "read-only" else expected.stdout)
@@ -228,7 +228,7 @@ class Suite:
                (other.status, kept(program, other.stdout), other.stderr)
 
     def rate_for(self, cpu):
-        """So that there are 50 samples with some to spare."""
+        """Chooses a rate that gives 50 samples with some to spare."""
         return 997 if cpu > 0.12 else 4999
 
     def one(self, program, expected, tally, mode):
@@ -256,7 +256,7 @@ class Suite:
                              difference(expected.stderr, run.stderr))
 
     def go_through(self, chosen, runs):
-        """The programs in turn, so that a bounded run meets each of them."""
+        """The programs in rotation, so that a limited run covers each of them."""
         references = {}
         for number in range(runs if chosen else 0):
             program = chosen[number % len(chosen)]

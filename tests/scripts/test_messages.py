@@ -29,7 +29,7 @@ def listed():
 
 @pytest.fixture
 def problems(tmp_path):
-    """What is wrong with a file of a small tree of sources that is right without it."""
+    """The faults of a file in a small source tree that has none without it."""
     def check(body, path="src/base/x.c"):
         files = {"src/base/error.c": ERROR_C, path: body}
         for file, name in TABLES.items():
@@ -60,7 +60,7 @@ def test_every_message_of_wick_is_written_as_it_should_be(listed):
 
 
 def test_no_message_is_left_out(listed):
-    """Counted in another way: whatever looks like a call, without comments and definitions."""
+    """Counted in another way: everything that looks like a call, without comments and definitions."""
     call = re.compile(r"\b(error_set|error_errno|error_file|error_prefix|command_misused)\(")
     found = 0
     for path in (ROOT / "src").rglob("*.[ch]"):

@@ -22,7 +22,7 @@ def test_a_test_that_hangs_is_one_failure_with_its_name(tmp_path):
 
 
 def run_with_a_host(tmp_path, taken, attempts):
-    """A test that succeeds at the last of its attempts, on a machine of whose CPUs a host takes a share."""
+    """A test that succeeds at its last attempt, on a machine whose host takes a share of the CPUs."""
     (tmp_path / "busy_host.py").write_text(
         "import time, os, stolen_time\n"
         f"stolen_time.stolen_ns = lambda: int(time.monotonic() * 1e9 * os.cpu_count() * {taken})\n")

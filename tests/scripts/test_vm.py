@@ -21,7 +21,7 @@ FORKED = multiprocessing.get_context("fork")
 
 
 def fill_slowly(folder):
-    """Notes each filling in a file beside the cache; an entry is whole after a while only."""
+    """Notes each fill in a file next to the cache; an entry is complete only after a while."""
     with open(folder.parent.parent / "fillings", "a", encoding="ascii") as file:
         file.write(f"{os.getpid()}\n")
     folder.mkdir()

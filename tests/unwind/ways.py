@@ -46,7 +46,7 @@ def compile_way(command, options, program):
 
 
 def compile_all(machine, thorough, commands, folder):
-    """Compiles in every way. commands is {compiler: command}; what fails leaves its reason."""
+    """Compiles in every way. commands is {compiler: command}; a failure leaves its reason in a file."""
     folder.mkdir(parents=True, exist_ok=True)
     for compiler, options in ways(machine, thorough):
         program = folder / name_of(compiler, options)

@@ -50,7 +50,7 @@ def need_compilers(cpu):
 
 
 def build(cpu, sysroot, folder):
-    """Configures when needed, and builds everything but installed files."""
+    """Configures if needed, and builds everything without installing it."""
     need_compilers(cpu)
     description = folder / "machine.cross"
     wanted = cross_file(cpu, sysroot)

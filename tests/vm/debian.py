@@ -15,7 +15,7 @@ MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 class Unavailable(Exception):
-    """What was asked for cannot be had here; the text says why, in one line."""
+    """Something is not available here; the text says why, in one line."""
 
 
 def need_commands(*names):
@@ -30,7 +30,7 @@ def last_line(text):
 
 
 def mirror():
-    """The address that this machine's apt gets Debian from."""
+    """The address from which this machine's apt gets Debian."""
     if os.environ.get(MIRROR_VARIABLE):
         return os.environ[MIRROR_VARIABLE]
     if not shutil.which("apt-get"):
@@ -44,7 +44,7 @@ def mirror():
 
 
 class Apt:
-    """apt for one CPU and one suite, with everything it keeps in a folder."""
+    """apt for one CPU and one suite, with all its state in a folder."""
 
     def __init__(self, folder, cpu, suite):
         self.folder = folder
@@ -77,7 +77,7 @@ class Apt:
             raise Unavailable(f"apt-get {words[0]}: {last_line(done.stderr)}")
 
     def fetch(self, packages):
-        """The files of the packages and of all that they depend on."""
+        """The files of the packages and of all their dependencies."""
         self.run("update")
         self.run("install", "--download-only", *packages)
         return sorted(self.archives.glob("*.deb"))
@@ -94,7 +94,7 @@ def unpack(archive, root):
 
 
 def make_links_relative(root):
-    """Absolute links lead out of the folder when a compiler looks through it."""
+    """Makes absolute links relative: they lead out of the folder when a compiler follows them."""
     for folder, folders, files in os.walk(root):
         for name in (*folders, *files):
             path = pathlib.Path(folder, name)
@@ -105,7 +105,7 @@ def make_links_relative(root):
 
 
 def unpack_packages(root, cpu, suite, packages):
-    """Fills the folder root, which is not there yet, with packages and their dependencies."""
+    """Creates the folder root with packages and their dependencies."""
     work = root.with_name(root.name + ".apt")
     shutil.rmtree(work, ignore_errors=True)
     try:

@@ -54,7 +54,7 @@ def children_cpu_s():
 
 
 def run_machine(cache, cpu, settings, build, name, plan):
-    """Runs a machine's part; returns its status."""
+    """Runs one machine's share of the tests; returns its status."""
     logs = build / "logs"
     # Arrays of bash, one for each suite.
     (logs / f"{name}.plan").write_text("".join(
@@ -65,7 +65,7 @@ def run_machine(cache, cpu, settings, build, name, plan):
 
 
 def run(cache, cpu, settings, build, smoke):
-    """Runs the tests; returns 0 when they ran to their end, passed or not."""
+    """Runs the tests; returns 0 if they ran to the end, passed or not."""
     logs = build / "logs"
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)

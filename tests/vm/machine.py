@@ -34,7 +34,7 @@ PACKAGES = ("bash", "binutils", "busybox-static", "coreutils", "dash", "findutil
 
 
 class Cpu:
-    """What differs: names, the machine that QEMU makes, and the kernel's command line."""
+    """What differs between CPUs: names, the machine that QEMU emulates, and the kernel's command line."""
 
     def __init__(self, name, triple, emulator, line):
         self.name = name            # Debian's
@@ -82,7 +82,7 @@ class Cache:
             yield
 
     def entry(self, kind, parts, fill):
-        """The folder of an entry; fill(folder) makes it when it is not there."""
+        """The folder of an entry; fill(folder) creates it if it does not exist."""
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
         path = self.folder / f"{kind}-{key}"
         with self.locked():
@@ -116,7 +116,7 @@ class Cache:
             os.close(self.used.pop())
 
     def prune(self, kind, kept):
-        """Removes what killed processes left, and entries that nobody uses any more."""
+        """Removes what killed processes left behind, and entries that are no longer used."""
         for path in self.folder.glob(f"{kind}-*"):
             if path == kept or not path.is_dir():
                 continue
@@ -134,7 +134,7 @@ class Cache:
                 os.close(folder)
 
     def root(self, cpu):
-        """The root file system: also what a cross compiler looks for headers in."""
+        """The root file system, in which a cross compiler also looks for headers."""
         need_commands("apt-get", "dpkg-deb", "tar")
 
         def fill(folder):
@@ -212,7 +212,7 @@ def stop_all():
 
 
 def run_emulator(command, settings, output):
-    """Runs QEMU. Returns its status, TIME_LIMIT when it had to be ended."""
+    """Runs QEMU. Returns its status, or TIME_LIMIT if it had to be ended."""
     # The guest's port is standard input and output; it closes at the end of the input.
     reader, writer = os.pipe()
     try:
