@@ -23,7 +23,7 @@ _Static_assert((int)WICK_FLAME_CATEGORY == (int)FLAME_COLORS_CATEGORY &&
 		       (int)WICK_FLAME_CVD == (int)FLAME_COLORS_CVD &&
 		       (int)WICK_FLAME_CONTRAST == (int)FLAME_COLORS_CONTRAST &&
 		       (int)WICK_FLAME_LANGUAGE == (int)FLAME_COLORS_LANGUAGE,
-	       "colours are handed down as they are");
+	       "public and internal colours must match");
 
 static int put_flame(const struct wick_profile *profile, const struct wick_flame_options *given,
 		     struct bytes *out, struct error *err)
@@ -38,13 +38,13 @@ static int put_flame(const struct wick_profile *profile, const struct wick_flame
 		return r;
 	if (asked.colors > WICK_FLAME_LANGUAGE)
 		return error_advise(
-			err, error_set(err, -EINVAL, "there are no colours %u", asked.colors),
-			"take one of enum wick_flame_colors");
+			err, error_set(err, -EINVAL, "unknown colour scheme %u", asked.colors),
+			"use a value of enum wick_flame_colors");
 	if (asked.width_px > 0 && (asked.width_px < 200 || asked.width_px > 100000))
-		return error_advise(err,
-				    error_set(err, -ERANGE, "a flame graph cannot be %u px wide",
-					      asked.width_px),
-				    "give 200 to 100000, or 0 for the usual width");
+		return error_advise(
+			err,
+			error_set(err, -ERANGE, "invalid flame graph width: %u px", asked.width_px),
+			"use 200 to 100000, or 0 for the default width");
 	options.title = asked.title;
 	options.value_name = asked.value;
 	options.colors = (enum flame_colors)asked.colors;
@@ -118,7 +118,7 @@ static int find_format(const char *name, const struct exporter_ops **ret, struct
 	*ret = exporter_find(name);
 	if (*ret)
 		return 0;
-	(void)error_set(err, -EINVAL, "there is no format called %s", name);
+	(void)error_set(err, -EINVAL, "unknown format %s", name);
 	error_remedy(err, "see: wick list formats");
 	return -EINVAL;
 }
@@ -149,10 +149,11 @@ static int put_format(const struct wick_profile *profile, const char *format, st
 	if (r < 0)
 		return r;
 	if (exporter_lists_samples(ops)) {
-		(void)error_set(err, -EOPNOTSUPP,
-				"format %s lists samples one by one, and a profile has their sums",
-				format);
-		error_remedy(err, "use wick_export_recording() with the file");
+		(void)error_set(
+			err, -EOPNOTSUPP,
+			"format %s needs single samples, but a profile holds only their sums",
+			format);
+		error_remedy(err, "export the recording file with wick_export_recording()");
 		return -EOPNOTSUPP;
 	}
 	return ops->in_order ? put_in_order(profile, ops, &config, out, err)

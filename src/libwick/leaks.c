@@ -28,7 +28,7 @@ _Static_assert((int)WICK_LEAK_DEFINITE == (int)LEAK_DEFINITE &&
 		       (int)WICK_LEAK_REACHABLE == (int)LEAK_REACHABLE &&
 		       (int)WICK_LEAK_GROWTH == (int)LEAK_GROWTH &&
 		       (int)WICK_LEAK_UNSCANNED == (int)LEAK_UNSCANNED,
-	       "classes are handed out as they are");
+	       "public and internal classes must match");
 
 struct shown {
 	const struct leak_row *row;
@@ -111,10 +111,11 @@ static int detect(struct wick_leaks *leaks, const char *path,
 	int r = sized_take(&asked, sizeof(asked), options, "wick_leak_options", err);
 
 	if (r == 0 && !(asked.min_confidence >= 0 && asked.min_confidence <= 1))
-		r = error_advise(err,
-				 error_set(err, -ERANGE, "the confidence %g is not from 0 to 1",
-					   asked.min_confidence),
-				 "0.9 leaves out what is less sure than that, 0 nothing");
+		r = error_advise(
+			err,
+			error_set(err, -ERANGE, "confidence %g is out of range",
+				  asked.min_confidence),
+			"use 0 to 1: 0.9 leaves out less certain leaks, 0 leaves out none");
 	if (r == 0)
 		r = load_request_init(&request, asked.load, err);
 	if (r == 0)

@@ -23,11 +23,11 @@ _Static_assert((int)WICK_MAPS_DELETED == (int)REGION_DELETED &&
 		       (int)WICK_MAPS_VSYSCALL == (int)REGION_VSYSCALL &&
 		       (int)WICK_MAPS_SPECIAL == (int)REGION_SPECIAL &&
 		       (int)WICK_MAPS_ANONYMOUS == (int)REGION_ANONYMOUS,
-	       "kinds are handed out as they are");
+	       "public and internal kinds must match");
 _Static_assert(WICK_MAPS_EXEC == REGION_EXEC && WICK_MAPS_SHARED == REGION_SHARED,
-	       "protection is handed out as it is");
+	       "public and internal protection bits must match");
 _Static_assert(WICK_MAPS_EXECUTABLE_ONLY == MAPS_EXECUTABLE_ONLY,
-	       "options are handed down as they are");
+	       "public and internal options must match");
 
 /* The pid of a snapshot that was made from text. */
 #define NO_PID (-1)

@@ -24,12 +24,11 @@ int load_request_init(struct load_request *request, const struct wick_load_optio
 	if (r < 0)
 		return r;
 	if (asked.to_ns > 0 && asked.from_ns >= asked.to_ns)
-		return error_advise(err,
-				    error_set(err, -ERANGE,
-					      "from_ns %" PRIu64 " is not before to_ns %" PRIu64,
-					      asked.from_ns, asked.to_ns),
-				    "both count from the start of the recording; to_ns 0 is its "
-				    "end");
+		return error_advise(
+			err,
+			error_set(err, -ERANGE, "from_ns %" PRIu64 " is not before to_ns %" PRIu64,
+				  asked.from_ns, asked.to_ns),
+			"both count from the start of the recording; to_ns 0 means its end");
 	request->only[0] = asked.only;
 	request->ignore[0] = asked.ignore;
 	options.event = asked.event;

@@ -29,14 +29,14 @@ static inline int need(const void *given, const char *name, struct error *err)
 	if (given)
 		return 0;
 	return error_advise(err, error_set(err, -EINVAL, "%s is NULL", name),
-			    "hand it over: only what the header says may be NULL");
+			    "pass a valid pointer: the header says which arguments may be NULL");
 }
 
 /* For a number that no process can have. Returns the code. */
 static inline int refuse_pid(pid_t pid, struct error *err)
 {
-	return error_advise(err, error_set(err, -EINVAL, "%d is no process id", (int)pid),
-			    "give the id of a process that runs, as ps shows it");
+	return error_advise(err, error_set(err, -EINVAL, "%d is not a process id", (int)pid),
+			    "use the PID of a running process, as shown by ps");
 }
 
 #endif

@@ -21,7 +21,7 @@
 _Static_assert((int)WICK_RECORD_CPU == (int)ENGINE_MODE_CPU &&
 		       (int)WICK_RECORD_WALL == (int)ENGINE_MODE_WALL &&
 		       (int)WICK_RECORD_OFFCPU == (int)ENGINE_MODE_OFFCPU,
-	       "modes are handed down as they are");
+	       "public and internal modes must match");
 
 #define LEAST_HZ 10
 #define MOST_HZ 10000
@@ -44,19 +44,19 @@ static int check(const struct job *job, struct error *err)
 	if (options->frequency_hz > 0 &&
 	    (options->frequency_hz < LEAST_HZ || options->frequency_hz > MOST_HZ))
 		return error_advise(err,
-				    error_set(err, -ERANGE, "%u Hz is no frequency to sample at",
+				    error_set(err, -ERANGE,
+					      "sampling frequency %u Hz is out of range",
 					      options->frequency_hz),
-				    "give %d to %d Hz, or 0 for the usual one", LEAST_HZ, MOST_HZ);
+				    "use %d to %d Hz, or 0 for the default", LEAST_HZ, MOST_HZ);
 	if (options->mode > WICK_RECORD_OFFCPU)
-		return error_advise(err,
-				    error_set(err, -EINVAL, "there is no mode %u", options->mode),
-				    "take one of enum wick_record_mode");
+		return error_advise(err, error_set(err, -EINVAL, "unknown mode %u", options->mode),
+				    "use a value of enum wick_record_mode");
 	if (options->stop_fd && fcntl(*options->stop_fd, F_GETFD) < 0)
-		return error_advise(err,
-				    error_set(err, -EBADF, "stop_fd leads to %d, which is not open",
-					      *options->stop_fd),
-				    "give a descriptor that can be read, such as the end of a "
-				    "pipe, or NULL");
+		return error_advise(
+			err,
+			error_set(err, -EBADF, "stop_fd points to descriptor %d, which is not open",
+				  *options->stop_fd),
+			"pass a readable descriptor, such as the read end of a pipe, or NULL");
 	return 0;
 }
 
@@ -138,9 +138,9 @@ int wick_profile_process(pid_t pid, const struct wick_record_options *options,
 	if (r == 0 && !ret && !job.options.recording)
 		r = error_advise(&inner,
 				 error_set(&inner, -EINVAL,
-					   "wick_profile_process() is asked for neither a profile "
+					   "wick_profile_process() was asked for neither a profile "
 					   "nor a recording"),
-				 "hand over where the profile goes, or name the recording");
+				 "pass a pointer for the profile, or name a recording file");
 	if (r == 0)
 		r = load_request_init(&job.load, job.options.load, &inner);
 	if (r == 0)

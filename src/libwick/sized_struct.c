@@ -19,8 +19,8 @@ static int read_size(const void *given, const char *name, size_t *ret, struct er
 	(void)memcpy(ret, given, sizeof(*ret));
 	if (*ret >= sizeof(*ret) && *ret <= MAX_BYTES)
 		return 0;
-	(void)error_set(err, -EINVAL, "struct %s has the size %zu", name, *ret);
-	error_remedy(err, "set its member size to sizeof(struct %s), the rest to 0", name);
+	(void)error_set(err, -EINVAL, "struct %s has the invalid size %zu", name, *ret);
+	error_remedy(err, "set its member size to sizeof(struct %s) and the rest to 0", name);
 	return -EINVAL;
 }
 
@@ -40,9 +40,9 @@ int sized_take(void *ours, size_t size, const void *given, const char *name, str
 	for (i = size; i < known; i++)
 		if (bytes[i] != 0) {
 			(void)error_set(err, -E2BIG,
-					"struct %s has members that this libwick does not know",
+					"struct %s sets members that this libwick does not know",
 					name);
-			error_remedy(err, "use the library that belongs to the header");
+			error_remedy(err, "use the libwick that belongs to the header");
 			return -E2BIG;
 		}
 	(void)memcpy(ours, given, known < size ? known : size);

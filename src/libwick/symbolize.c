@@ -16,7 +16,7 @@ _Static_assert((int)WICK_SYMBOL_FULL == (int)SYMBOL_FULL &&
 		       (int)WICK_SYMBOL_STRIPPED == (int)SYMBOL_NONE &&
 		       (int)WICK_SYMBOL_CORRUPTED == (int)SYMBOL_DAMAGED &&
 		       (int)WICK_SYMBOL_INVALID == (int)SYMBOL_INVALID,
-	       "qualities are handed out as they are");
+	       "public and internal qualities must match");
 
 struct wick_symbolizer {
 	struct resolver *resolver;

@@ -130,10 +130,11 @@ int wick_functions_new(const struct wick_profile *profile, uint32_t value,
 	if (value == WICK_MAIN_VALUE)
 		value = inner->main_value;
 	if (value >= inner->value_count) {
-		(void)error_set(&why, -EINVAL, "the profile has %u kinds of values, not %u",
+		(void)error_set(&why, -EINVAL,
+				"the profile has only %u kinds of values, fewer than %u",
 				inner->value_count, value + 1);
-		error_remedy(&why,
-			     "take WICK_MAIN_VALUE, or one that wick_profile_describe() counts");
+		error_remedy(&why, "use WICK_MAIN_VALUE, or a number below value_count of "
+				   "wick_profile_describe()");
 		return public_error(&why, err);
 	}
 	functions = calloc(1, sizeof(*functions));
