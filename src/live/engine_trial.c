@@ -109,7 +109,7 @@ static int wait_for_start(int fd, struct error *err)
 
 	if (poll(&poll_fd, 1, BEGIN_MS) == 1 && read(fd, &byte, 1) == 1)
 		return 0;
-	return error_set(err, -ETIMEDOUT, "the test program did not begin");
+	return error_set(err, -ETIMEDOUT, "the test program did not start");
 }
 
 static int start_program(const struct trial_plan *plan, struct child *child, struct error *err)
@@ -199,7 +199,7 @@ static void explain_silence(int status, struct trial_result *ret)
 	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
 		ret->killed_by = WTERMSIG(status);
 	if (ret->killed_by == SIGSYS)
-		ret->code = error_set(err, -EPERM, "a filter of system calls (seccomp) kills it");
+		ret->code = error_set(err, -EPERM, "a seccomp filter killed it");
 	else if (ret->killed_by != 0)
 		ret->code = error_set(err, -EIO, "it was killed by signal %d", ret->killed_by);
 	else

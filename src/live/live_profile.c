@@ -65,7 +65,7 @@ struct live_profile {
 	uint64_t lost; /* of all */
 };
 
-_Static_assert(offsetof(struct live_profile, dictionary) == 0, "what a sink begins with");
+_Static_assert(offsetof(struct live_profile, dictionary) == 0, "the dictionary must come first");
 
 static void sums_clear(struct sums *sums)
 {

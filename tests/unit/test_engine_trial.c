@@ -94,7 +94,7 @@ static void a_program_that_never_says_that_it_begins_is_not_waited_for(void **st
 
 	try(&(struct engine_ops){.name = "fake", .open = refuse}, true, 5 * NS_PER_SEC, &result);
 	assert_int_equal(result.code, -ETIMEDOUT);
-	assert_string_equal(result.err.text, "the test program did not begin");
+	assert_string_equal(result.err.text, "the test program did not start");
 }
 
 static void without_an_engine_the_trial_takes_the_one_that_a_recording_would(void **state)
