@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* What to do about data of ours that no reader would take: it is a mistake of wick. */
-#define RECORDING_REPORT "this is a mistake of wick: report it with what was recorded and how"
+#define RECORDING_REPORT "this is a bug in wick: report it with what was recorded and how"
 
 #define RECORDING_MAGIC "\x89WICK\r\n\x1a"
 #define RECORDING_MAGIC_BYTES 8u

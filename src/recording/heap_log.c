@@ -26,9 +26,8 @@ int heap_log_check(const struct heap_batch *batch, struct error *err)
 		       (batch->events[i].size == UINT64_MAX);
 	if (!bad)
 		return 0;
-	return error_advise(
-		err, error_set(err, -EINVAL, "an allocation of the recording makes no sense"),
-		RECORDING_REPORT);
+	return error_advise(err, error_set(err, -EINVAL, "the recording has an invalid allocation"),
+			    RECORDING_REPORT);
 }
 
 static int begin_chunk(struct heap_log *log)

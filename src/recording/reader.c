@@ -172,8 +172,8 @@ void recording_reader_version(const struct recording_reader *reader, unsigned in
 static int not_a_recording(struct recording_reader *reader, struct error *err)
 {
 	(void)error_set(err, -EINVAL, "%s is not a wick recording", reader->name);
-	error_remedy(err, "see what else can be read: wick list imports; make one with: wick "
-			  "record -- COMMAND");
+	error_remedy(err, "see what else wick reads: wick list imports; make a recording with: "
+			  "wick record -- COMMAND");
 	return -EINVAL;
 }
 
@@ -183,7 +183,7 @@ static int too_short(struct recording_reader *reader, struct error *err)
 	if (chunk_source_left(&reader->source) == 0)
 		(void)error_set(err, -ENODATA, "%s is empty", reader->name);
 	else
-		(void)error_set(err, -ENODATA, "%s is cut off before anything that was recorded",
+		(void)error_set(err, -ENODATA, "%s is cut off before the first recorded data",
 				reader->name);
 	error_remedy(err,
 		     "record again: wick record -- COMMAND; or wait while it is being written");

@@ -75,7 +75,8 @@ struct recording_writer {
 	uint64_t sample_count;
 };
 
-_Static_assert(offsetof(struct recording_writer, dictionary) == 0, "what a sink begins with");
+_Static_assert(offsetof(struct recording_writer, dictionary) == 0,
+	       "the dictionary must come first");
 
 static const struct sink_ops writer_sink_ops;
 
@@ -474,7 +475,7 @@ int recording_writer_flush(struct recording_writer *writer, struct error *err)
 	r = queue_all(writer);
 	if (r < 0) {
 		writer->failure = r;
-		return error_file(err, r, "cannot keep the recording");
+		return error_file(err, r, "cannot store the recording");
 	}
 	if (writer->out.size == 0)
 		return 0;
@@ -561,15 +562,14 @@ static int check_batch(const struct recording_writer *writer, const struct sampl
 
 	if (batch->schema >= writer->schemas.count)
 		return error_advise(
-			err,
-			error_set(err, -EINVAL, "there is no kind %u of samples", batch->schema),
+			err, error_set(err, -EINVAL, "unknown sample kind %u", batch->schema),
 			RECORDING_REPORT);
 	for (i = 0; i < batch->count; i++)
 		if (batch->cpu[i] >= RECORDING_MAX_CPUS || batch->weight[i] == UINT64_MAX)
 			return error_advise(
 				err,
 				error_set(err, -EINVAL,
-					  "a sample has CPU %u or weight %llu, which cannot be",
+					  "a sample has an invalid CPU (%u) or weight (%llu)",
 					  batch->cpu[i], (unsigned long long)batch->weight[i]),
 				RECORDING_REPORT);
 	return 0;
@@ -649,8 +649,8 @@ static int check_heap_room(const struct recording_writer *writer, struct error *
 {
 	if (writer->keeps)
 		return error_advise(
-			err, error_set(err, -ENOTSUP, "the heap cannot be kept without a file"),
-			"write a recording first, and read that");
+			err, error_set(err, -ENOTSUP, "the heap cannot be recorded without a file"),
+			"write a recording to a file first, and read that");
 	return writer->failure < 0 ? cannot_write(writer, err) : 0;
 }
 
@@ -665,7 +665,7 @@ static int take_heap(void *self, const struct heap_batch *batch, struct error *e
 	while (r == 0 && i < batch->count) {
 		r = heap_log_add(&writer->heap, &writer->encoder, batch, BYTES_A_CHUNK, &i);
 		if (r < 0)
-			return error_errno(err, r, "cannot keep allocations of the recording");
+			return error_errno(err, r, "cannot store allocations in the recording");
 		if (r > 0)
 			r = recording_writer_flush(writer, err);
 	}
@@ -701,7 +701,7 @@ static int take_leaks(void *self, const struct leak_scan *scan, struct error *er
 			r = queue_chunk(writer, CHUNK_LEAKS, &leaks);
 	} while (r == 0 && at < scan->group_count);
 	bytes_fini(&leaks);
-	return r < 0 ? error_errno(err, r, "cannot keep a leak scan in the recording")
+	return r < 0 ? error_errno(err, r, "cannot store a leak scan in the recording")
 		     : write_out(writer, err);
 }
 
@@ -740,7 +740,7 @@ static int take_trim(void *self, struct error *err)
 	begin_epoch(writer);
 	r = dictionary_forget_stacks(&writer->dictionary, !writer->epoch_asked);
 	writer->epoch_asked = false;
-	return r < 0 ? error_file(err, r, "cannot keep the recording") : 1;
+	return r < 0 ? error_file(err, r, "cannot store the recording") : 1;
 }
 
 static const struct sink_ops writer_sink_ops = {
