@@ -33,7 +33,7 @@ struct wick_plugin_builder {
 	VEC(struct frame) frames;
 };
 
-#define USE "include/wick/plugin.h tells whoever writes the plug-in how to call it"
+#define USE "report it to the author of the plug-in: include/wick/plugin.h describes the call"
 
 static int host_write(struct wick_plugin_output *out, const void *data, size_t size)
 {
@@ -46,7 +46,7 @@ static int hand_back(int r, struct error *inner, struct wick_error *err)
 	if (r >= 0)
 		return r;
 	if (inner->code == 0)
-		(void)error_errno(inner, r, "cannot keep what the plug-in gives");
+		(void)error_errno(inner, r, "cannot store data from the plug-in");
 	return public_error(inner, err);
 }
 
@@ -57,12 +57,11 @@ static int host_begin(struct wick_plugin_builder *builder, const char *value, co
 	int r = 0;
 
 	if (builder->has_begun || !value || !unit)
-		r = error_advise(
-			&inner,
-			error_set(
-				&inner, -EINVAL,
-				"begin() of the plug-in's builder takes a value and a unit, once"),
-			USE);
+		r = error_advise(&inner,
+				 error_set(&inner, -EINVAL,
+					   "the plug-in must call begin() of its builder once, "
+					   "with a value and a unit"),
+				 USE);
 	if (r == 0)
 		r = import_schema(builder->inner, value, value, unit, 1);
 	builder->has_begun = builder->has_begun || r == 0;
@@ -102,8 +101,8 @@ static int add_stack(struct wick_plugin_builder *builder, const struct wick_prof
 	if (!builder->has_begun || stack.value_count != 1 || stack.values[0] < 0)
 		return error_advise(err,
 				    error_set(err, -EINVAL,
-					      "add() of the plug-in's builder takes stacks with "
-					      "one value of 0 or more, after begin()"),
+					      "the plug-in must call add() of its builder after "
+					      "begin(), with a stack and one value of 0 or more"),
 				    USE);
 	builder->frames.count = 0;
 	for (i = 0; i < stack.frame_count && r == 0; i++)
@@ -113,7 +112,7 @@ static int add_stack(struct wick_plugin_builder *builder, const struct wick_prof
 				  stack.thread ? stack.thread : "",
 				  stack.process ? stack.process : "", &sample.thread);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep a stack of the plug-in");
+		return error_errno(err, r, "cannot store a stack from the plug-in");
 	sample.frames = builder->frames.items;
 	sample.frame_count = builder->frames.count;
 	sample.weight = (uint64_t)stack.values[0];
@@ -172,7 +171,7 @@ static int tell(int r, struct wick_error *said, const char *what, struct error *
 	error_remedy(err, "%s",
 		     said->remedy[0]
 			     ? said->remedy
-			     : "ask whoever wrote the plug-in, or leave it out of WICK_PLUGINS");
+			     : "ask the author of the plug-in, or remove it from WICK_PLUGINS");
 	return r;
 }
 
@@ -208,9 +207,8 @@ static int import_by_plugin(const void *origin, const uint8_t *data, size_t size
 		return tell(r, &said, "the plug-in failed", err);
 	if (!builder.has_begun)
 		return error_advise(
-			err,
-			error_set(err, -EBADMSG, "the plug-in %s found no values", importer->name),
-			"leave it out of WICK_PLUGINS if it is not for such files");
+			err, error_set(err, -EBADMSG, "plug-in %s found no values", importer->name),
+			"remove it from WICK_PLUGINS if it is not meant for such files");
 	return import_finish(inner, 0, err);
 }
 

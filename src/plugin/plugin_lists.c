@@ -90,8 +90,8 @@ static bool is_name(const char *name)
 
 static int refuse_taken(const char *what, const char *name, struct error *err)
 {
-	return error_advise(err, error_set(err, -EEXIST, "there is %s %s already", what, name),
-			    "load one of the plug-ins that have it, or give it another name");
+	return error_advise(err, error_set(err, -EEXIST, "there is already %s %s", what, name),
+			    "load only one of the plug-ins that provide it, or rename it");
 }
 
 static int add_exporter(struct plugin_lists *lists, const struct wick_plugin_exporter *given,
@@ -183,18 +183,19 @@ static int take(const struct wick_plugin *plugin, struct wick_plugin *ret, struc
 	const unsigned char *bytes = (const unsigned char *)plugin;
 
 	if (plugin->abi != WICK_PLUGIN_ABI)
-		return error_advise(err,
-				    error_set(err, -ENOEXEC,
-					      "it is made for plug-in ABI %u, and this wick has %u",
-					      plugin->abi, WICK_PLUGIN_ABI),
-				    "build it anew with the include/wick/plugin.h of this wick");
+		return error_advise(
+			err,
+			error_set(err, -ENOEXEC,
+				  "it was built for plug-in ABI %u, but this wick has %u",
+				  plugin->abi, WICK_PLUGIN_ABI),
+			"rebuild it with the include/wick/plugin.h of this wick");
 	if (plugin->size < OLDEST_BYTES || plugin->size > NEWEST_BYTES || !is_name(plugin->name))
 		return error_set(err, -EINVAL, "it has no size or no name");
 	for (size_t i = sizeof(*ret); i < plugin->size; i++)
 		if (bytes[i] != 0)
 			return error_set(err, -E2BIG,
-					 "it is made for a newer wick and brings more than this "
-					 "one knows");
+					 "it was built for a newer wick and uses parts that this "
+					 "one does not know");
 	*ret = (struct wick_plugin){0};
 	(void)memcpy(ret, plugin, plugin->size < sizeof(*ret) ? plugin->size : sizeof(*ret));
 	return 0;

@@ -37,9 +37,9 @@ static void warn(struct plugins *plugins, const char *path, const struct error *
 {
 	struct error line = {0};
 
-	(void)error_set(&line, err->code, "plug-in %s is left out: %s", path, err->text);
+	(void)error_set(&line, err->code, "plug-in %s not loaded: %s", path, err->text);
 	error_remedy(&line, "%s", err->remedy);
-	(void)error_advise(&line, err->code, "take it out of WICK_PLUGINS, or ask whoever made it");
+	(void)error_advise(&line, err->code, "remove it from WICK_PLUGINS, or ask its author");
 	if (plugins->warn)
 		plugins->warn(plugins->self, &line);
 }
@@ -50,8 +50,8 @@ static int refuse_open(const char *path, bool is_folder, struct error *err)
 	int r = error_set(err, -EPERM, "others can write to %s", path);
 
 	if (is_folder)
-		return error_advise(err, r, "put it in a folder that you alone can write to");
-	return error_advise(err, r, "forbid it: chmod go-w %s", path);
+		return error_advise(err, r, "put it in a folder that only you can write to");
+	return error_advise(err, r, "remove the permission: chmod go-w %s", path);
 }
 
 /* Whether somebody else than root and this user can change a file or folder. */
@@ -61,7 +61,7 @@ static int check_owner(const char *path, struct error *err)
 	mode_t others = geteuid() == 0 ? S_IWGRP | S_IWOTH : S_IWOTH;
 
 	if (stat(path, &status) < 0)
-		return error_file(err, -errno, "cannot look at %s", path);
+		return error_file(err, -errno, "cannot check %s", path);
 	if (status.st_uid != 0 && status.st_uid != geteuid())
 		return error_advise(err,
 				    error_set(err, -EPERM, "%s belongs to another user (uid %u)",
@@ -131,7 +131,7 @@ static void load_one(struct plugins *plugins, const char *path)
 	if (load_object(plugins, path, &err) < 0)
 		warn(plugins, path, &err);
 	else
-		log_info("plug-in %s is loaded", path);
+		log_info("loaded plug-in %s", path);
 }
 
 static int is_object(const struct dirent *entry)
@@ -215,9 +215,9 @@ struct plugins *plugins_load(const char *paths, plugin_warning_fn *warning, void
 		struct error err = {0};
 
 		(void)error_set(&err, -EPERM,
-				"WICK_PLUGINS is not heeded: wick runs with raised privileges");
+				"WICK_PLUGINS is ignored: wick runs with elevated privileges");
 		error_remedy(&err,
-			     "run a wick without capabilities and set-user-id bit to use plug-ins");
+			     "to use plug-ins, run a wick without capabilities or set-user-ID bit");
 		if (warning)
 			warning(self, &err);
 		return plugins;

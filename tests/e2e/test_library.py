@@ -78,7 +78,7 @@ def test_the_formats_of_a_plug_in_are_like_those_of_wick(tmp_path):
     (folder / "x.folded").write_text("app;main;parse 30\n", encoding="utf-8")
     listed = run_with_plugins(folder, "list", "formats")
     assert "(plug-in paths)" in listed.stdout
-    assert listed.stderr.count("wick: ") == 1 and "broken.so is left out" in listed.stderr
+    assert listed.stderr.count("wick: ") == 1 and "broken.so not loaded" in listed.stderr
     done = run_with_plugins(folder, "export", "--format", "paths", "x.folded", "-o", "x.paths")
     assert done.returncode == 0, done.stderr
     for command in (["export", "--format", "folded", "x.paths"],
@@ -161,7 +161,7 @@ def test_no_plug_in_is_loaded_with_raised_privileges(open_folder):
                str(nobody.pw_uid), "--clear-groups"]
     done = subprocess.run([*ambient, raised, "list", "formats"], cwd=home, capture_output=True,
                           text=True, check=True, env={**os.environ, "WICK_PLUGINS": str(home)})
-    assert "raised privileges" in done.stderr and not (home / "loaded").exists(), done.stderr
+    assert "elevated privileges" in done.stderr and not (home / "loaded").exists(), done.stderr
     for capabilities, is_loaded in (("", True), ("cap_perfmon+ep", False)):
         if capabilities and subprocess.run(["setcap", capabilities, raised], check=False).returncode:
             pytest.skip("capabilities cannot be given to files here")
@@ -170,7 +170,7 @@ def test_no_plug_in_is_loaded_with_raised_privileges(open_folder):
                               extra_groups=[], env={"WICK_PLUGINS": str(home)})
         assert done.returncode == 0 and done.stderr.count("wick: ") == 1, done.stderr
         assert ("it has no symbol wick_plugin" in done.stderr) == is_loaded, done.stderr
-        assert ("raised privileges" in done.stderr) != is_loaded
+        assert ("elevated privileges" in done.stderr) != is_loaded
         assert (home / "loaded").exists() == is_loaded
         (home / "loaded").unlink(missing_ok=True)
     subprocess.run(["setcap", "-r", raised], check=True)

@@ -24,7 +24,7 @@ def test_the_level_decides_what_is_told_and_never_the_result(wick, tmp_path):
     assert list_formats(wick, "warn", **plugins) == (results, warning)
     good = WICK.parent / "examples/insight.so"  # no formats
     assert list_formats(wick, f"debug:{log}", WICK_PLUGINS=str(good)) == (results, "")
-    assert log.read_text() == f"wick: info: plug-in {good} is loaded\n"
+    assert log.read_text() == f"wick: info: loaded plug-in {good}\n"
     same, told = list_formats(wick, "loud")
     assert same == results and len(told.splitlines()) == 2
     assert "WICK_LOG=loud" in told and "error, warn, info, debug or trace" in told

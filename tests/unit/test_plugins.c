@@ -102,9 +102,9 @@ static void what_cannot_be_used_is_one_warning_each(void **state)
 		plugins_load(OTHER_ABI ":" NO_PLUGIN ":/no/such/folder:", keep_warning, &warnings);
 
 	assert_int_equal(warnings.count, 3);
-	assert_non_null(strstr(warnings.text, "/no/such/folder is left out"));
+	assert_non_null(strstr(warnings.text, "/no/such/folder not loaded"));
 	assert_non_null(
-		strstr(warnings.text, "it is made for plug-in ABI 42, and this wick has 1"));
+		strstr(warnings.text, "it was built for plug-in ABI 42, but this wick has 1"));
 	assert_non_null(strstr(warnings.text, "it has no symbol wick_plugin"));
 	assert_null(plugins_exporters(plugins)[0]);
 	assert_null(plugins_importers(plugins)[0]);
@@ -161,7 +161,7 @@ static void a_folder_that_others_can_write_to_is_not_trusted(void **state)
 	plugins = plugins_load(folder, keep_warning, &warnings);
 	assert_int_equal(warnings.count, 1);
 	assert_non_null(strstr(warnings.text, "others can write to /tmp/wick-plugins-"));
-	assert_string_equal(warnings.remedy, "put it in a folder that you alone can write to");
+	assert_string_equal(warnings.remedy, "put it in a folder that only you can write to");
 	assert_null(plugins_exporters(plugins)[0]);
 	plugins_free(plugins);
 
@@ -218,7 +218,7 @@ static void none_is_loaded_with_capabilities_of_another(void **state)
 {
 	if (geteuid() != 0)
 		skip();
-	assert_one_warning_as_nobody(EXAMPLE_PLUGIN ":" OTHER_ABI, "raised privileges", true);
+	assert_one_warning_as_nobody(EXAMPLE_PLUGIN ":" OTHER_ABI, "elevated privileges", true);
 }
 
 static void without_plug_ins_there_are_the_formats_of_wick(void **state)
