@@ -374,14 +374,14 @@ static void judge_file(const struct inspection *inspection, struct judge *judge)
 
 	if (damage->bad_chunks > 0)
 		object(judge, VERDICT_DAMAGED,
-		       "%" PRIu64 " damaged parts, %" PRIu64 " bytes passed over",
-		       damage->bad_chunks, damage->skipped_bytes);
+		       "%" PRIu64 " damaged parts, %" PRIu64 " bytes skipped", damage->bad_chunks,
+		       damage->skipped_bytes);
 	if (damage->missing_samples > 0)
-		object(judge, VERDICT_DAMAGED, "%" PRIu64 " samples of the file could not be read",
+		object(judge, VERDICT_DAMAGED, "%" PRIu64 " samples in the file could not be read",
 		       damage->missing_samples);
 	if (damage->missing_heap_events > 0)
 		object(judge, VERDICT_DAMAGED,
-		       "%" PRIu64 " heap events of the file could not be read",
+		       "%" PRIu64 " heap events in the file could not be read",
 		       damage->missing_heap_events);
 	if (!damage->complete)
 		object(judge, VERDICT_FAIR,
@@ -389,12 +389,13 @@ static void judge_file(const struct inspection *inspection, struct judge *judge)
 		       " bytes unfinished)",
 		       damage->cut_bytes);
 	if (inspection->bad_maps > 0)
-		object(judge, VERDICT_POOR, "%" PRIu64 " mappings make no sense",
+		object(judge, VERDICT_POOR, "%" PRIu64 " mappings are invalid",
 		       inspection->bad_maps);
 	if (inspection->outside > 0)
-		object(judge, VERDICT_FAIR, "samples lie outside the time of the recording");
+		object(judge, VERDICT_FAIR, "some samples are outside the time of the recording");
 	if (inspection->out_of_order > 0)
-		object(judge, VERDICT_FAIR, "%" PRIu64 " samples are earlier than the one before",
+		object(judge, VERDICT_FAIR,
+		       "%" PRIu64 " samples are earlier than the sample before them",
 		       inspection->out_of_order);
 }
 
@@ -406,11 +407,11 @@ static void judge_weights(const struct inspection *inspection, struct judge *jud
 
 	if (inspection->excess_weights > 0)
 		object(judge, VERDICT_POOR,
-		       "%" PRIu64 " samples weigh more than can be: sums are cut off",
+		       "%" PRIu64 " samples have impossibly large weights: sums are capped",
 		       inspection->excess_weights);
 	else if (max_ns > NS_PER_SEC && max_ns - NS_PER_SEC > duration_ns)
 		object(judge, VERDICT_POOR,
-		       "a sample stands for %.1f s, longer than the recording of %.1f s",
+		       "one sample represents %.1f s, longer than the recording of %.1f s",
 		       (double)max_ns / NS_PER_SEC, (double)duration_ns / NS_PER_SEC);
 }
 
@@ -426,8 +427,8 @@ static void judge_samples(const struct inspection *inspection, struct judge *jud
 	if (samples == 0 && inspection->damage.heap_events == 0)
 		object(judge, VERDICT_POOR, "there are no samples");
 	else if (samples > 0 && samples < 100)
-		object(judge, VERDICT_FAIR, "only %" PRIu64 " sample%s: shares are rough", samples,
-		       samples == 1 ? "" : "s");
+		object(judge, VERDICT_FAIR, "only %" PRIu64 " sample%s: percentages are rough",
+		       samples, samples == 1 ? "" : "s");
 	if (lost > 0)
 		object(judge, percent(lost, samples + lost) > 1 ? VERDICT_POOR : VERDICT_FAIR,
 		       "%" PRIu64 " %s lost while recording (%.2f %%)", lost,
@@ -448,7 +449,7 @@ static void judge_samples(const struct inspection *inspection, struct judge *jud
 		       percent(inspection->shallow_samples, samples));
 	if (percent(inspection->unmapped_samples, samples) > 1)
 		object(judge, by_share(inspection->unmapped_samples, samples),
-		       "%.1f %% of samples lie in no known module",
+		       "%.1f %% of samples are in no known module",
 		       percent(inspection->unmapped_samples, samples));
 }
 

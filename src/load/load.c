@@ -473,11 +473,11 @@ static void explain_nothing(struct loader *loader)
 	if (loader->samples.sums.count > 0 || loader->heap_stacks)
 		return;
 	if (loader->samples.heap && loader->samples.damage.samples == 0)
-		bytes_printf(&text, "there are allocations and no samples: wick report --by site "
-				    "lists who allocates");
+		bytes_printf(&text, "the recording has allocations but no samples: wick report "
+				    "--by site lists where memory was allocated");
 	else if (loader->samples.damage.samples == 0 && !loader->samples.damage.complete)
-		bytes_printf(&text, "no samples: the recording was cut off before the first of "
-				    "them, or has just begun");
+		bytes_printf(&text, "no samples: the recording was cut off before the first one, "
+				    "or has just started");
 	label_filter_explain(&loader->samples.labels, loader->dictionary, &text);
 	bytes_put_u8(&text, '\0');
 	if (!text.failed && text.size > 1)
@@ -541,7 +541,7 @@ static int refuse_gauge(const struct samples *samples, struct error *err)
 
 	if (!main || main->kind != SCHEMA_GAUGE)
 		return 0;
-	(void)error_set(err, -EINVAL, "%s is a gauge: its levels are not added up", main->event);
+	(void)error_set(err, -EINVAL, "%s is a gauge: its levels cannot be summed", main->event);
 	error_remedy(err, "wick timeline --event %s shows it over time", main->event);
 	return -EINVAL;
 }
@@ -681,7 +681,7 @@ int load_heap(const char *path, const struct load_options *options, struct heap_
 		r = error_set(err, -EINVAL, "%s has no allocations", path);
 		error_remedy(
 			err,
-			"wick heap -- COMMAND records them; wick info %s tells what this one has",
+			"wick heap -- COMMAND records them; wick info %s shows what this one has",
 			path);
 	}
 	if (r == 0)

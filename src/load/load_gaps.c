@@ -38,7 +38,7 @@ static char *jit_refusal(const struct load_gaps_input *input, const struct modul
 	}
 	line += strlen(key);
 	/* Without memory the usual words are told. */
-	return asprintf(&ret, "the list of its names was not used: %.*s", (int)strcspn(line, "\n"),
+	return asprintf(&ret, "its list of names was not used: %.*s", (int)strcspn(line, "\n"),
 			line) < 0
 		       ? NULL
 		       : ret;
@@ -55,7 +55,7 @@ static const char *problem_of(const struct load_gaps_input *input, const struct 
 		return "addresses in no module";
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE) {
 		gap->curable = true;
-		return "the kernel's names may not be read, or were not kept";
+		return "kernel symbols are not readable, or were not recorded";
 	}
 	gap->curable = module->kind == MODULE_ANONYMOUS ||
 		       (module->kind == MODULE_FILE && (problem || !has_lines));

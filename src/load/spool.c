@@ -21,7 +21,7 @@ int spool_open(struct error *err)
 
 	if (fd < 0)
 		fd = memfd_create("wick", MFD_CLOEXEC);
-	return fd < 0 ? error_file(err, -errno, "cannot make a temporary file") : fd;
+	return fd < 0 ? error_file(err, -errno, "cannot create a temporary file") : fd;
 }
 
 static int copy_all(int from, int to)
@@ -75,7 +75,7 @@ int spool(int fd, int *ret_again, struct error *err)
 		r = copy_all(input, file);
 		if (r < 0)
 			return error_file(err, r,
-					  "cannot keep what was piped in as a temporary file");
+					  "cannot save the piped input in a temporary file");
 		start = 0;
 		if (lseek(file, 0, SEEK_SET) < 0)
 			return error_file(err, -errno, "cannot read a temporary file");

@@ -112,7 +112,7 @@ def test_every_name_of_a_function_is_known(wick):
 def test_a_function_that_is_chosen_at_run_time_is_refused(wick):
     done = wick.run("record", "-e", f"uprobe:{LIBC}:memcpy", "--", "true")
     assert done.returncode == contract.USAGE
-    assert "chosen when a program starts" in done.stderr
+    assert "resolved when a program starts" in done.stderr
 
 
 def test_an_offset_past_the_end_of_a_file_is_refused(wick):

@@ -38,7 +38,7 @@ def judge(wick, path):
     """The faults of a file, except that a second has few samples on a busy machine."""
     info = wick.json("info", path, "--check", "--format", "json")
     assert info["complete"] and 0 < info["duration_ns"] <= 1e9, info
-    return [text for text in map(str, info["problems"]) if "shares are rough" not in text]
+    return [text for text in map(str, info["problems"]) if "percentages are rough" not in text]
 
 
 @pytest.fixture(scope="module", name="engines")

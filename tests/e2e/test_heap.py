@@ -112,7 +112,7 @@ def test_formats_of_samples_refuse_a_heap_that_has_none(wick, tmp_path, form):
     out = tmp_path / "out"
     done = wick.run("export", "--format", form, heap.path, "-o", out)
     assert done.returncode == contract.FAILED and not out.exists()
-    assert f"has allocations and no samples: nothing to list as {form}" in done.stderr
+    assert f"has allocations but no samples: nothing to export as {form}" in done.stderr
     wick.ok("export", "--format", "speedscope", heap.path, "-o", out)
     assert sum(sum(one["weights"]) for one in json.loads(out.read_text())["profiles"]) > 3000000
 

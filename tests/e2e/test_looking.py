@@ -429,7 +429,7 @@ def test_filters_that_match_nothing_say_what_there_is(wick, tmp_path):
     source.write_bytes(writer.data())
     assert "no sample has the label region=eo; values of region: eu, us\n" in wick.ok(
         "report", "--label", "region=eo", source).stdout
-    assert "no sample has the label part=x; there are labels called region, req\n" in wick.ok(
+    assert "no sample has the label part=x; known labels: region, req\n" in wick.ok(
         "timeline", "--label", "part=x", source).stdout
     assert "region=eo; values of region: eu" in wick.ok(
         "flame", "--label", "region=eo", source, "-o", tmp_path / "x.svg").stderr

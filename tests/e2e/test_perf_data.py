@@ -364,7 +364,7 @@ def test_the_map_of_another_user_names_nothing(wick, jit_data):
     data, path = jit_data("other")
     assert hot_percent(wick, data) == 0
     missing = wick.ok("report", "--missing", data).stdout
-    assert f"the list of its names was not used: {path} belongs to user {path.stat().st_uid}" in missing
+    assert f"its list of names was not used: {path} belongs to user {path.stat().st_uid}" in missing
     assert "--perf-basic-prof" not in missing, "that was done"
 
 

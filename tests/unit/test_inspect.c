@@ -184,7 +184,7 @@ static void stacks_that_were_not_followed_are_noticed(void **state)
 	assert_int_equal(judge(world), VERDICT_POOR);
 	assert_true(objects(world, "33.3 % of stacks were cut"));
 	assert_true(objects(world, "33.3 % of stacks have a single frame"));
-	assert_true(objects(world, "33.3 % of samples lie in no known module"));
+	assert_true(objects(world, "33.3 % of samples are in no known module"));
 }
 
 static void a_recording_with_some_stacks_cut_is_fair(void **state)
@@ -224,7 +224,7 @@ static void a_weight_that_cannot_be_is_noticed(void **state)
 	make_heavy_sample_of(&world->made, world->thread, 2000, stack, 2, (uint64_t)INT64_MAX + 1);
 	make_end(&world->made);
 	assert_int_equal(judge(world), VERDICT_POOR);
-	assert_true(objects(world, "1 samples weigh more than can be"));
+	assert_true(objects(world, "1 samples have impossibly large weights"));
 	assert_true(world->inspection.weight == INT64_MAX);
 }
 
@@ -237,7 +237,7 @@ static void a_sample_longer_than_the_recording_is_noticed(void **state)
 	make_heavy_sample_of(&world->made, world->thread, 2000, stack, 2, 5000000000u);
 	make_end(&world->made);
 	assert_int_equal(judge(world), VERDICT_POOR);
-	assert_true(objects(world, "a sample stands for 5.0 s"));
+	assert_true(objects(world, "one sample represents 5.0 s"));
 }
 
 static void a_mapping_that_ends_before_it_starts_makes_no_sense(void **state)
@@ -252,7 +252,7 @@ static void a_mapping_that_ends_before_it_starts_makes_no_sense(void **state)
 	assert_int_equal(sink_map(world->made.sink, &event, NULL), 0);
 	make_end(&world->made);
 	assert_int_equal(judge(world), VERDICT_POOR);
-	assert_true(objects(world, "make no sense"));
+	assert_true(objects(world, "mappings are invalid"));
 }
 
 int main(void)

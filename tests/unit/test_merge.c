@@ -67,8 +67,8 @@ static void why_kernels_cannot_be_merged_is_told(void **state)
 		const char *words;
 	} cases[] = {
 		{{HERE, THERE}, "was recorded on another boot"},
-		{{HERE, NULL}, "does not tell on which boot"},
-		{{NULL, HERE}, "what comes before"},
+		{{HERE, NULL}, "does not say on which boot"},
+		{{NULL, HERE}, "a file before"},
 	};
 	size_t i;
 

@@ -25,10 +25,10 @@ struct sample_lines {
 /* Blocks of a heap are no samples: their costs are known by stack, for formats that add up. */
 static int refuse_heap(const struct sample_lines *lines, struct error *err)
 {
-	(void)error_set(err, -EINVAL, "%s has allocations and no samples: nothing to list as %s",
+	(void)error_set(err, -EINVAL, "%s has allocations but no samples: nothing to export as %s",
 			lines->input, lines->list.ops->name);
-	error_remedy(err, "choose a format that adds up: pprof, speedscope, folded, json or otlp; "
-			  "wick timeline shows the heap over time");
+	error_remedy(err, "choose a format that holds sums: pprof, speedscope, folded, json or "
+			  "otlp; wick timeline shows the heap over time");
 	return -EINVAL;
 }
 

@@ -108,7 +108,7 @@ static int take_sample(struct source *source, const struct sample_batch *batch, 
 	int r = id_transfer_sample(&source->transfer, batch, i, &ids);
 
 	if (r < 0)
-		return error_errno(source->err, r, "cannot keep a sample of %s", source->name);
+		return error_errno(source->err, r, "cannot store a sample of %s", source->name);
 	if (time_ns > merger->end_ns)
 		merger->end_ns = time_ns;
 	return sink_batch(merger->sink, &one, source->err);
@@ -208,12 +208,13 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 		if (strcmp(merger->value, schema->value) == 0 &&
 		    strcmp(merger->unit, schema->unit) == 0)
 			return 0;
-		return error_advise(source->err,
-				    error_set(source->err, -EINVAL,
-					      "%s measures %s in %s, the others %s in %s",
-					      source->name, schema->value, schema->unit,
-					      merger->value, merger->unit),
-				    "merge what was recorded with the same --mode and -e");
+		return error_advise(
+			source->err,
+			error_set(source->err, -EINVAL,
+				  "%s measures %s in %s, but the others measure %s in %s",
+				  source->name, schema->value, schema->unit, merger->value,
+				  merger->unit),
+			"merge only recordings made with the same --mode and -e");
 	}
 	merger->value = strdup(schema->value);
 	merger->unit = strdup(schema->unit);
@@ -234,17 +235,16 @@ static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 /* Addresses of a kernel mean something else after the next boot. */
 static int refuse_boot(const struct source *source)
 {
-	static const char mixed[] = "names of kernel functions would be mixed up";
+	static const char mixed[] = "kernel function names would be mixed up";
 	const char *name = source->name;
 
 	if (!source->boot_id)
 		(void)error_set(source->err, -EINVAL,
-				"%s does not tell on which boot it was recorded: %s", name, mixed);
+				"%s does not say on which boot it was recorded: %s", name, mixed);
 	else if (!*source->merger->boot_id)
-		(void)error_set(
-			source->err, -EINVAL,
-			"what comes before %s does not tell on which boot it was recorded: %s",
-			name, mixed);
+		(void)error_set(source->err, -EINVAL,
+				"a file before %s does not say on which boot it was recorded: %s",
+				name, mixed);
 	else
 		(void)error_set(source->err, -EINVAL, "%s was recorded on another boot: %s", name,
 				mixed);
@@ -393,7 +393,7 @@ static int take_heap(void *self, const struct heap_batch *batch)
 	if (r == 0)
 		r = id_transfer_thread(&source->transfer, batch->thread, &moved.thread);
 	if (r < 0)
-		return error_errno(source->err, r, "cannot keep heap events of %s", source->name);
+		return error_errno(source->err, r, "cannot store heap events of %s", source->name);
 	return sink_heap(merger->sink, &moved, source->err);
 }
 

@@ -165,11 +165,11 @@ void label_filter_explain(const struct label_filter *filter, const struct dictio
 		if (list_labels(dictionary, pair, key_bytes(pair), out) > 0)
 			return;
 		out->size = start;
-		bytes_printf(out, "; there are labels called ");
+		bytes_printf(out, "; known labels: ");
 		if (list_labels(dictionary, NULL, 0, out) > 0)
 			return;
 		out->size = start;
-		bytes_printf(out, ": they have no labels at all");
+		bytes_printf(out, ": the samples have no labels at all");
 		return;
 	}
 }

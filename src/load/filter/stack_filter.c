@@ -36,7 +36,7 @@ static int compile(const char *const *patterns, size_t count, regex_t **items, s
 		(void)regerror(code, &(*items)[i], reason, sizeof(reason)); /* a cut text is fine */
 		(void)error_set(err, -EINVAL, "%s is not a regular expression: %s", patterns[i],
 				reason);
-		error_remedy(err, "quote special characters with a backslash");
+		error_remedy(err, "escape special characters with a backslash");
 		return -EINVAL;
 	}
 	return 0;

@@ -21,17 +21,18 @@ int function_place_find(void *self, const char *path, const char *function, uint
 	r = found.found ? elf_vaddr_to_offset(elf, found.vaddr, ret_offset) : -ENOENT;
 	elf_close(elf);
 	if (r == 0 && found.chosen_at_run_time) {
-		(void)error_set(err, -EINVAL, "%s in %s is chosen when a program starts", function,
-				path);
-		error_remedy(err, "name one of the functions that it is chosen from, or its file "
-				  "offset, 0x…");
+		(void)error_set(
+			err, -EINVAL,
+			"%s in %s is an indirect function (IFUNC), resolved when a program starts",
+			function, path);
+		error_remedy(err, "name one of its implementations, or give a file offset, 0x…");
 		return -EINVAL;
 	}
 	if (r == -ENOENT) {
 		(void)error_set(err, -EINVAL, "there is no function called %s in %s", function,
 				path);
 		error_remedy(err,
-			     "see what it has: nm %s (nm -D when it is stripped); or give a file "
+			     "list its functions: nm %s (nm -D if it is stripped); or give a file "
 			     "offset, 0x…",
 			     path);
 		return -EINVAL;

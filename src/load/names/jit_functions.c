@@ -98,8 +98,8 @@ static void refuse(const struct job *job, const char *path, const struct error *
 {
 	if (err->code == -ENOENT)
 		return;
-	log_debug("no names of compiled code of process %u from %s: %s", job->process->pid, path,
-		  err->text);
+	log_debug("no names for JIT-compiled code of process %u from %s: %s", job->process->pid,
+		  path, err->text);
 	if (job->search->notice)
 		job->search->notice(job->search->self, job->process, path, err->text);
 }
@@ -117,7 +117,7 @@ static void *read_file(const struct job *job, const struct jit_process *process,
 	if (r == 0 && slash && strncmp(slash, "/jit-", 5) == 0)
 		r = jitdump_parse(data, size, names, &err);
 	else if (r == 0 && (r = perf_map_parse(data, size, job->marks, job->mark_count, names)) < 0)
-		(void)error_errno(&err, r, "its names");
+		(void)error_errno(&err, r, "cannot read its names");
 	if (r < 0)
 		refuse(job, path, &err);
 	return data;
@@ -164,7 +164,7 @@ static void name_process(struct job *job)
 	if (dump_path)
 		dump = read_file(job, &process, dump_path, names);
 	if (jit_names_visit(names, tell_piece, job) < 0)
-		log_debug("out of memory for names of compiled code");
+		log_debug("out of memory for names of JIT-compiled code");
 	jit_names_free(names);
 }
 
@@ -227,8 +227,9 @@ static void note_refusal(void *self, const struct process *process, const char *
 	char text[1024];
 
 	bytes_printf(&recorder->refused, "%u %s\n", process->pid, why);
-	(void)snprintf(text, sizeof(text), "no names of compiled code of process %u from %s: %s",
-		       process->pid, path, why);
+	(void)snprintf(text, sizeof(text),
+		       "no names for JIT-compiled code of process %u from %s: %s", process->pid,
+		       path, why);
 	if (recorder->notice)
 		recorder->notice(recorder->self, text);
 }

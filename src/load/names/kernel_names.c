@@ -126,15 +126,16 @@ static const char *difference(const struct import_kernel *kernel,
 		if (!build_id_equal(&kernel->build_id, &running))
 			return "recorded under another kernel (build id differs)";
 	} else if (uname(&name) < 0 || strcmp(name.release, kernel->release) != 0) {
-		return *kernel->release ? "recorded under another kernel (release differs)"
-					: "the file does not tell under which kernel";
+		return *kernel->release
+			       ? "recorded under another kernel (release differs)"
+			       : "the file does not say under which kernel it was recorded";
 	}
 	/* The kernel lies elsewhere after each boot. */
 	if (kernel->symbol[0] == '\0')
-		return "the file does not tell where the kernel was";
+		return "the file does not say at which address the kernel was loaded";
 	if (!kernel_symbols_find(symbols, kernel->address, &symbol) ||
 	    symbol.start != kernel->address)
-		return "recorded under another boot: the kernel lies elsewhere now";
+		return "recorded on another boot: the kernel is at another address now";
 	return NULL;
 }
 

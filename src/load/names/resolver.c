@@ -46,7 +46,7 @@ static int find_section(struct resolver *resolver, const struct elf_file *elf,
 	if (!section) {
 		(void)error_set(err, -ENOENT, "%s has no section %s", config->path,
 				config->section);
-		error_remedy(err, "readelf -S FILE lists them");
+		error_remedy(err, "readelf -S FILE lists its sections");
 		return -ENOENT;
 	}
 	resolver->section_start = section->addr;
