@@ -43,14 +43,14 @@ static void cost_text(const struct alarm_stretch *stretch, char *text, uint32_t 
 {
 	if (stretch->floor_hz > 0)
 		(void)snprintf(text, size,
-			       "sampling costs %.1f %% of the target's time, more than the %.1f "
-			       "%% of --overhead, at %u Hz, and the rate falls no further: for a "
-			       "lower one give -F",
+			       "sampling costs %.1f %% of the target's time, more than the %.1f %% "
+			       "of --overhead, and the rate is already at its minimum of %u Hz: "
+			       "set a lower one with -F",
 			       100 * stretch->spent, 100 * stretch->allowed, stretch->floor_hz);
 	else
 		(void)snprintf(text, size,
-			       "sampling costs %.1f %% of the target's time, more than the %.1f "
-			       "%% of --overhead, and the rate was given: lower it with -F",
+			       "sampling costs %.1f %% of the target's time, more than the %.1f %% "
+			       "of --overhead, and the rate is fixed: lower it with -F",
 			       100 * stretch->spent, 100 * stretch->allowed);
 }
 
@@ -67,21 +67,21 @@ void alarms_text(enum alarm_kind kind, const struct alarm_stretch *stretch, bool
 		break;
 	case ALARM_FILL:
 		(void)snprintf(text, size,
-			       "a buffer is %.0f %% full: it is emptied more often now; if "
-			       "samples are lost, lower the rate with -F",
+			       "a buffer is %.0f %% full: it is now emptied more often; if samples "
+			       "are lost, lower the rate with -F",
 			       100 * stretch->ring_fill);
 		break;
 	case ALARM_LAG:
 		(void)snprintf(text, size,
-			       "the recorder is %.0f ms late, the machine is short of CPU time: "
-			       "samples may be lost; lower the rate with -F, or raise the "
+			       "the recorder is %.0f ms late because the machine is short of CPU "
+			       "time: samples may be lost; lower the rate with -F, or raise the "
 			       "recorder's priority with: sudo renice -n -5 -p %d",
 			       (double)stretch->lag_ns / NS_PER_MS, (int)getpid());
 		break;
 	case ALARM_BUFFERS:
 		(void)snprintf(text, size,
-			       "buffers take %.0f MB of memory: they follow the rate and the "
-			       "number of CPUs or threads; lower the rate with -F",
+			       "buffers use %.0f MB of memory: their size depends on the rate and "
+			       "the number of CPUs or threads; lower the rate with -F",
 			       (double)stretch->buffer_bytes / 1e6);
 		break;
 	case ALARM_COST:

@@ -128,7 +128,7 @@ static int release(struct flight *flight, uint64_t old_offset, struct error *err
 	from = from < page ? page : from;
 	if (end > from && fallocate(flight->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				    (off_t)from, (off_t)(end - from)) < 0)
-		return error_errno(err, -errno, "cannot give back the memory of old samples");
+		return error_errno(err, -errno, "cannot free the memory of old samples");
 	return 0;
 }
 
@@ -212,12 +212,10 @@ static int open_reader(struct flight *flight, uint64_t end, struct recording_rea
 
 	if (pread(flight->fd, header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
 	    pwrite(flight->fd, header, sizeof(header), (off_t)start) != (ssize_t)sizeof(header))
-		return error_file(err, -EIO,
-				  "cannot read the last seconds that were kept in memory");
+		return error_file(err, -EIO, "cannot read the last seconds kept in memory");
 	data = mmap(NULL, end - from, PROT_READ, MAP_SHARED, flight->fd, (off_t)from);
 	if (data == MAP_FAILED)
-		return error_errno(err, -errno,
-				   "cannot read the last seconds that were kept in memory");
+		return error_errno(err, -errno, "cannot read the last seconds kept in memory");
 	r = recording_reader_open_memory(data + (start - from), end - start, "the last seconds",
 					 ret, err);
 	(void)munmap(data, end - from); /* it was mapped */
@@ -287,7 +285,7 @@ static int write_file(struct flight *flight, const struct flight_moment *moment,
 	if (r == 0)
 		r = outfile_commit(&file, err);
 	else
-		error_remedy(err, "free some space or choose another place with -o FILE");
+		error_remedy(err, "free some space, or choose another place with -o FILE");
 	outfile_fini(&file);
 	return r;
 }

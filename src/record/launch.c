@@ -145,10 +145,11 @@ static int explain(int code, const char *program, struct error *err)
 
 	if (code == -ENOENT && there) {
 		/* Not -ENOENT: the file is there, so a shell would say 126. */
-		(void)error_set(err, -EACCES, "cannot run %s: its interpreter is not there",
+		(void)error_set(err, -EACCES, "cannot run %s: its interpreter does not exist",
 				program);
 		error_remedy(err,
-			     "install what its first line names, or its dynamic loader: file %s",
+			     "install the interpreter named in its first line, or its dynamic "
+			     "loader: file %s",
 			     program);
 		return -EACCES;
 	}
@@ -163,7 +164,7 @@ static int explain(int code, const char *program, struct error *err)
 		error_remedy(err, "make it executable: chmod +x %s", program);
 	} else {
 		(void)error_file(err, code, "cannot run %s", program);
-		error_remedy(err, "see what it is: file %s", program);
+		error_remedy(err, "check what kind of file it is: file %s", program);
 	}
 	return code;
 }
@@ -203,7 +204,7 @@ int child_release(struct child *child, const char *program, struct error *err)
 	while (n < 0 && errno == EINTR);
 	close_fd(&child->report_fd);
 	if (n != sizeof(code)) {
-		log_debug("%s runs as process %d", program, (int)child->pid);
+		log_debug("started %s as process %d", program, (int)child->pid);
 		return 0; /* closed by the exec */
 	}
 	(void)reap(child, 0); /* it is on its way out */

@@ -137,7 +137,7 @@ static int read_inside(struct leak_search *search, struct error *err)
 		return 0; /* nothing of ours is in it */
 	if (snapshot_read(&search->snapshot, search->process.inside, search->inside,
 			  sizeof(*search->inside)) != sizeof(*search->inside)) {
-		(void)error_set(err, -EPERM, "the memory of process %d cannot be read",
+		(void)error_set(err, -EPERM, "cannot read the memory of process %d",
 				(int)search->process.pid);
 		error_remedy(err, "run as root, or: sudo sysctl kernel.yama.ptrace_scope=0");
 		return -EPERM;
@@ -306,8 +306,8 @@ static int find_live(struct leak_search *search, struct error *err)
 	if (search->recorded == ID_NONE && search->process.bypasses)
 		return error_advise(err,
 				    error_set(err, -ENODATA,
-					      "process %d has a malloc() linked into it, and none "
-					      "of its blocks is known",
+					      "process %d has a statically linked malloc(), and "
+					      "none of its blocks are known",
 					      (int)search->process.pid),
 				    "link the allocator dynamically");
 	r = take_blocks(search);
@@ -465,7 +465,7 @@ static int write_down(struct leak_search *search, struct leak_summary *ret, stru
 		r = translate(search, &transfer);
 	id_transfer_fini(&transfer);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep a leak scan of process %d",
+		return error_errno(err, r, "cannot store a leak scan of process %d",
 				   (int)search->process.pid);
 	leak_scan_sums(&found, ret->sums);
 	ret->time_ns = found.time_ns;
@@ -484,7 +484,7 @@ static int check_alive(struct leak_search *search)
 		return 0;
 	return error_advise(&search->err,
 			    error_set(&search->err, -ESRCH,
-				      "process %d was ended while its memory was looked at",
+				      "process %d ended while its memory was being scanned",
 				      (int)search->snapshot.memory_pid),
 			    "scan it again, or see what it does not free: wick leaks FILE");
 }

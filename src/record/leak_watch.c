@@ -201,10 +201,11 @@ int leak_watch_scan(struct leak_watch *watch, struct error *err)
 	uint32_t before = watch->scans;
 
 	if (!watch->config.on) {
-		(void)error_set(err, -EINVAL, "this recording looks for no leaks");
-		error_remedy(err, "record with --leaks: wick heap --leaks -- PROGRAM, or -p PID; "
-				  "without, growth tells what leaks: wick leaks FILE, once it has "
-				  "ended");
+		(void)error_set(err, -EINVAL, "this recording does not look for leaks");
+		error_remedy(
+			err,
+			"record with --leaks: wick heap --leaks -- PROGRAM, or -p PID; without it, "
+			"growth shows what leaks: wick leaks FILE, after the recording has ended");
 		return -EINVAL;
 	}
 	leak_watch_ask(watch, LEAK_ON_DEMAND);
@@ -212,11 +213,11 @@ int leak_watch_scan(struct leak_watch *watch, struct error *err)
 	if (watch->scans > before)
 		return 0;
 	if (watch->why.code == 0)
-		return error_advise(
-			err,
-			error_set(err, -ESRCH,
-				  "no process of this recording is there any more to scan"),
-			"scan while the program runs, or see: wick leaks FILE");
+		return error_advise(err,
+				    error_set(err, -ESRCH,
+					      "no process is left to scan: all processes of this "
+					      "recording have ended"),
+				    "scan while the program runs, or see: wick leaks FILE");
 	if (err)
 		*err = watch->why;
 	return -EIO;

@@ -58,7 +58,7 @@ static void keep_rate(struct pace *pace, uint32_t hz, const struct error *err)
 	pace->failures++;
 	pace->failures_in_row++;
 	pace->refused_hz = hz;
-	(void)snprintf(pace->refusal, sizeof(pace->refusal), "the rate stays as it is: %.200s",
+	(void)snprintf(pace->refusal, sizeof(pace->refusal), "cannot change the rate: %.200s",
 		       err->text);
 	if (pace->failures == 1)
 		tell(pace, pace->refusal);
@@ -235,7 +235,8 @@ static void look_at_host(struct pace *pace)
 			       100 * pace->breaker.busy, 100 * pace->breaker.limit);
 	} else {
 		pace->paused &= ~(uint32_t)PACE_BREAKER;
-		(void)snprintf(text, sizeof(text), "sampling goes on: the host is %.0f %% busy",
+		(void)snprintf(text, sizeof(text),
+			       "sampling resumed: the host's CPUs are %.0f %% busy",
 			       100 * pace->breaker.busy);
 	}
 	tell(pace, text);

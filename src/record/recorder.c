@@ -80,7 +80,7 @@ static int claim_output(int fd, const char *path, struct error *err)
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 		return 0; /* or there are no locks here */
 	(void)error_set(err, -EBUSY, "%s is being written by another recording", path);
-	error_remedy(err, "wait for its end, or choose another name with -o FILE");
+	error_remedy(err, "wait until it ends, or choose another name with -o FILE");
 	return -EBUSY;
 }
 
@@ -91,7 +91,7 @@ static int open_output(struct recorder *recorder, struct error *err)
 	int r;
 
 	if (to_stdout(recorder) && isatty(STDOUT_FILENO)) {
-		(void)error_set(err, -EINVAL, "a recording does not go to a terminal");
+		(void)error_set(err, -EINVAL, "cannot write a recording to a terminal");
 		error_remedy(err, "pipe it somewhere, or name a file with -o FILE");
 		return -EINVAL;
 	}
@@ -279,7 +279,7 @@ static int explain_early_end(struct recorder *recorder, int r, struct error *err
 	result->killed_by = child_killed_by(&recorder->child);
 	result->child_status = child_exit_status(&recorder->child);
 	result->killed_early = true;
-	(void)error_set(err, -ECANCELED, "%s was killed by signal %d (%s) before it began",
+	(void)error_set(err, -ECANCELED, "%s was killed by signal %d (%s) before it started",
 			recorder->config->command[0], result->killed_by,
 			strsignal(result->killed_by));
 	error_remedy(err, "start it again; nothing was recorded");

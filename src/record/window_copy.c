@@ -69,7 +69,7 @@ static int take_sample(struct copy *copy, const struct sample_batch *batch, size
 		weight = since_ns;
 	r = id_transfer_sample(&copy->transfer, batch, i, &ids);
 	if (r < 0)
-		return error_errno(copy->err, r, "cannot keep a sample of the recording");
+		return error_errno(copy->err, r, "cannot store a sample of the recording");
 	return sink_batch(copy->sink, &one, copy->err);
 }
 
@@ -118,7 +118,7 @@ static int take_map(void *self, const struct map_event *event)
 		r = id_transfer_process(&copy->transfer, event->process, &moved.process);
 	if (r == 0 && event->module != MODULE_NONE)
 		r = id_transfer_module(&copy->transfer, event->module, &moved.module);
-	return r < 0 ? error_errno(copy->err, r, "cannot keep a mapping of the recording")
+	return r < 0 ? error_errno(copy->err, r, "cannot store a mapping of the recording")
 		     : sink_map(copy->sink, &moved, copy->err);
 }
 

@@ -231,7 +231,7 @@ def test_a_copy_that_is_killed_tells_nothing(wick):
     program = Scanned(wick, "")
     asks, copy = program.begin_scan()
     os.kill(copy, signal.SIGKILL)
-    assert "was ended while" in asks.communicate(timeout=TIMEOUT)[1] and asks.returncode == 1
+    assert "ended while" in asks.communicate(timeout=TIMEOUT)[1] and asks.returncode == 1
     program.end()
 
 

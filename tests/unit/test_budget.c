@@ -356,7 +356,7 @@ static void an_alarm_is_told_once_with_its_remedy(void **state)
 	assert_non_null(strstr(text, command)); /* as it is to be typed */
 	stretch = (struct alarm_stretch){.spent = 0.05, .allowed = 0.02, .floor_hz = 97};
 	alarms_text(ALARM_COST, &stretch, true, text, sizeof(text));
-	assert_non_null(strstr(text, "at 97 Hz, and the rate falls no further"));
+	assert_non_null(strstr(text, "the rate is already at its minimum of 97 Hz"));
 }
 
 int main(void)

@@ -102,7 +102,7 @@ static void who_cannot_pause_does_not_say_that_it_does(void **state)
 	assert_state(&pace, "\"state\":\"recording\",\"why\":null");
 	fake.broken = true;
 	assert_int_equal(pace_ask(&pace, true, now_ns), -EIO);
-	assert_state(&pace, "\"state\":\"recording\",\"why\":\"the rate stays as it is: it is");
+	assert_state(&pace, "\"state\":\"recording\",\"why\":\"cannot change the rate: it is");
 	pace_look(&pace, now_ns, 0); /* the same would fail again */
 	assert_int_equal(fake.asked, 1);
 	assert_int_equal(pace_ask(&pace, true, now_ns), -EIO);

@@ -173,7 +173,7 @@ static void one_that_is_stopped_is_not_waited_for(void **state)
 	assert_true(WIFSTOPPED(status));
 	assert_int_equal(remote_ask(pid, REMOTE_STATUS, &reply, &err), -ETIMEDOUT);
 	assert_non_null(strstr(err.text, "stopped (state T)"));
-	(void)snprintf(remedy, sizeof(remedy), "let it go on with: kill -CONT %d", (int)pid);
+	(void)snprintf(remedy, sizeof(remedy), "resume it with: kill -CONT %d", (int)pid);
 	assert_string_equal(err.remedy, remedy);
 	end_recorder(pid);
 }

@@ -97,22 +97,22 @@ static void fail(struct remote_answer *answer, int code)
 	if (code == -ENOENT)
 		(void)error_advise(&answer->err,
 				   error_set(&answer->err, -ESRCH,
-					     "the recorder %d has ended, or is another user's",
+					     "recorder %d has ended, or belongs to another user",
 					     pid),
-				   "see who records: wick status; root sees all recorders");
+				   "list the recorders: wick status; root sees all of them");
 	else
-		(void)error_errno(&answer->err, code, "cannot ask the recorder %d", pid);
+		(void)error_errno(&answer->err, code, "cannot ask recorder %d", pid);
 	answer->state = DONE;
 }
 
 static void fail_as_other(struct remote_answer *answer)
 {
-	(void)error_advise(&answer->err,
-			   error_set(&answer->err, -ESRCH,
-				     "the socket of recorder %d belongs to another process",
-				     (int)answer->recorder),
-			   "see who records: wick status; ask a recorder in a container from "
-			   "inside it");
+	(void)error_advise(
+		&answer->err,
+		error_set(&answer->err, -ESRCH,
+			  "the socket of recorder %d belongs to another process",
+			  (int)answer->recorder),
+		"list the recorders: wick status; ask a recorder in a container from inside it");
 	answer->state = DONE;
 }
 
@@ -125,14 +125,15 @@ static void explain_silence(struct remote_answer *answer, int limit_ms)
 	(void)process_info_read(answer->recorder, &info, NULL); /* not known then */
 	if (info.state == 'T' || info.state == 't') {
 		(void)error_set(&answer->err, -ETIMEDOUT,
-				"the recorder %d does not answer: it is stopped (state %c)", pid,
+				"recorder %d does not answer: it is stopped (state %c)", pid,
 				info.state);
-		error_remedy(&answer->err, "let it go on with: kill -CONT %d", pid);
+		error_remedy(&answer->err, "resume it with: kill -CONT %d", pid);
 	} else {
 		(void)error_set(&answer->err, -ETIMEDOUT,
-				"the recorder %d has not answered for %d s (state %c)", pid,
+				"recorder %d has not answered for %d s (state %c)", pid,
 				limit_ms / 1000, info.state);
-		error_remedy(&answer->err, "ask again, or see what it does: wick sample %d", pid);
+		error_remedy(&answer->err, "ask again, or see what it is doing: wick sample %d",
+			     pid);
 	}
 	answer->state = DONE;
 }
@@ -260,14 +261,13 @@ int remote_ask(pid_t recorder, enum remote_request request, struct bytes *reply,
 
 int remote_no_answer(pid_t recorder, struct error *err)
 {
-	return error_advise(err,
-			    error_set(err, -EIO, "the recorder %d gave no answer", (int)recorder),
-			    "ask again, or see what it does: wick sample %d", (int)recorder);
+	return error_advise(err, error_set(err, -EIO, "recorder %d sent no answer", (int)recorder),
+			    "ask again, or see what it is doing: wick sample %d", (int)recorder);
 }
 
 int remote_refused(pid_t recorder, const char *why, const char *remedy, struct error *err)
 {
-	(void)error_set(err, -EIO, "the recorder %d did not do it: %s", (int)recorder, why);
-	error_remedy(err, "%s", remedy && *remedy ? remedy : "see how it goes: wick status");
+	(void)error_set(err, -EIO, "recorder %d could not do it: %s", (int)recorder, why);
+	error_remedy(err, "%s", remedy && *remedy ? remedy : "check its state: wick status");
 	return -EIO;
 }
