@@ -421,7 +421,7 @@ static int otlp_write(const struct profile *profile, const struct export_config 
 
 const struct exporter_ops export_otlp = {
 	.name = "otlp",
-	.summary = "ProfilesData of OpenTelemetry (profiles v1development)",
+	.summary = "OpenTelemetry ProfilesData (profiles v1development)",
 	.extension = "otlp",
 	.binary = true,
 	.write = otlp_write,

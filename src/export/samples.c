@@ -143,7 +143,7 @@ static int samples_sample(void *self, const struct profile *profile,
 
 const struct exporter_ops export_samples = {
 	.name = "samples",
-	.summary = "one line of JSON a sample, with everything known about it",
+	.summary = "one line of JSON per sample, with everything known about it",
 	.extension = "jsonl",
 	.sample = samples_sample,
 };

@@ -121,7 +121,7 @@ int import_sample(struct import_builder *builder, const struct import_sample *sa
 	if (r == 0)
 		r = sink_labels(builder->sink, sample->labels, sample->label_count, &labels);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep a stack");
+		return error_errno(err, r, "cannot store a stack");
 	if (sample->since_ns > builder->last_ns)
 		builder->last_ns = sample->since_ns;
 	return sink_batch(builder->sink, &batch, err);

@@ -10,9 +10,10 @@
 
 #define HEAD_BYTES 4096u
 
-#define WRITE_PROTO "write it as pprof's own format: pprof -proto FILE > out.pb.gz"
+#define WRITE_PROTO "convert it to pprof's own format: pprof -proto FILE > out.pb.gz"
 
-#define PERF_REPORT "the text of perf report", "use perf.data itself, or the text of perf script"
+#define PERF_REPORT                                                                                \
+	"the output of perf report", "use perf.data itself, or the output of perf script"
 
 /* Bytes that stand at an offset, or anywhere in the first lines when it is -1. */
 struct sign {
@@ -34,33 +35,33 @@ struct sign {
 static const struct sign signs[] = {
 	SIGN(0, "\177ELF", "a program, a library or a core dump (ELF)",
 	     "record the program: wick record -- PROGRAM"),
-	SIGN(0, "FLR\0", "a recording of Java Flight Recorder (JFR)",
-	     "convert it to folded stacks with jfr2flame or jfrconv of async-profiler"),
-	SIGN(0, "JAVA PROFILE 1.0", "a heap dump of Java (hprof)", NULL),
-	SIGN(0, "--- heapz 1 ---\nformat = java", "a heap profile of Java in an old form",
+	SIGN(0, "FLR\0", "a Java Flight Recorder (JFR) recording",
+	     "convert it to folded stacks with jfr2flame or jfrconv from async-profiler"),
+	SIGN(0, "JAVA PROFILE 1.0", "a Java heap dump (hprof)", NULL),
+	SIGN(0, "--- heapz 1 ---\nformat = java", "a Java heap profile in an old format",
 	     WRITE_PROTO),
-	SIGN(0, "--- threadz", "a list of threads of gperftools (threadz)", WRITE_PROTO),
-	SIGN(0, "--- Thread ", "a list of threads of gperftools (threadz)", WRITE_PROTO),
-	SIGN(-1, " profile: total ", "a profile of Go as text (debug=1)",
-	     "fetch it without debug=1, as pprof's own format"),
+	SIGN(0, "--- threadz", "a gperftools list of threads (threadz)", WRITE_PROTO),
+	SIGN(0, "--- Thread ", "a gperftools list of threads (threadz)", WRITE_PROTO),
+	SIGN(-1, " profile: total ", "a Go profile as text (debug=1)",
+	     "fetch it without debug=1, in pprof's own format"),
 	SIGN(0, "goroutine ", "the stacks of a Go program's goroutines", NULL),
-	SIGN(-1, "\nevents: ", "a profile of callgrind or cachegrind",
-	     "look at it with kcachegrind or callgrind_annotate"),
-	SIGN(0, "desc: ", "a profile of massif", "look at it with ms_print"),
-	SIGN(0, "heaptrack ", "a recording of heaptrack", "look at it with heaptrack_print"),
-	SIGN(-1, "Full thread dump", "a thread dump of Java (jstack)", NULL),
-	SIGN(0, "gmon", "a profile of gprof (gmon.out)", "look at it with gprof"),
-	SIGN(0, "PERFILE", "perf.data of a very old perf", "read it with perf script"),
-	SIGN(-1, "\"traceEvents\"", "a trace of Chrome (JSON)", NULL),
-	SIGN(-1, "\"nodes\"", "a CPU profile of V8 (JSON)",
-	     "open it in Chrome's developer tools, or write it as speedscope"),
+	SIGN(-1, "\nevents: ", "a callgrind or cachegrind profile",
+	     "view it with kcachegrind or callgrind_annotate"),
+	SIGN(0, "desc: ", "a massif profile", "view it with ms_print"),
+	SIGN(0, "heaptrack ", "a heaptrack recording", "view it with heaptrack_print"),
+	SIGN(-1, "Full thread dump", "a Java thread dump (jstack)", NULL),
+	SIGN(0, "gmon", "a gprof profile (gmon.out)", "view it with gprof"),
+	SIGN(0, "PERFILE", "perf.data from a very old perf", "read it with perf script"),
+	SIGN(-1, "\"traceEvents\"", "a Chrome trace (JSON)", NULL),
+	SIGN(-1, "\"nodes\"", "a V8 CPU profile (JSON)",
+	     "open it in Chrome's developer tools, or convert it to speedscope"),
 	SIGN(-1, "# Overhead ", PERF_REPORT),
 	SIGN(-1, "# Children ", PERF_REPORT),
 	SIGN(-1, "# Event count (approx.): ", PERF_REPORT),
 	SIGN(-1, "  [.] ", PERF_REPORT), /* without its head, as of -q */
-	SIGN(-1, "<svg", "a picture (SVG)", "name the profile that it was made of"),
-	SIGN(0, "<!DOCTYPE", "a page (HTML)", "name the profile that it was made of"),
-	SIGN(0, "<html", "a page (HTML)", "name the profile that it was made of"),
+	SIGN(-1, "<svg", "a picture (SVG)", "use the profile that it was made from"),
+	SIGN(0, "<!DOCTYPE", "a page (HTML)", "use the profile that it was made from"),
+	SIGN(0, "<html", "a page (HTML)", "use the profile that it was made from"),
 	SIGN(0, "<?xml", "an XML file", NULL),
 	SIGN(0, "PK\003\004", "a zip archive", "unpack it: unzip FILE"),
 	SIGN(0, "BZh", "a file compressed with bzip2", "unpack it: bunzip2 FILE"),
@@ -70,16 +71,16 @@ static const struct sign signs[] = {
 	     "a file compressed with xz", "unpack it: unxz FILE"),
 	SIGN(0, "\x28\xb5\x2f\xfd", "a file compressed with zstd", "unpack it: zstd -d FILE"),
 	SIGN(257, "ustar", "a tar archive", "unpack it: tar -xf FILE"),
-	SIGN(0, "\x89PNG", "a picture (PNG)", "name the profile that it was made of"),
+	SIGN(0, "\x89PNG", "a picture (PNG)", "use the profile that it was made from"),
 	SIGN(0, "%PDF", "a PDF file", NULL),
 	SIGN(0, "SQLite format 3", "a database (SQLite)", NULL),
 	SIGN(0, "#!", "a script", "record it: wick record -- SCRIPT"),
 };
 
-static const struct file_guess json = {"JSON of no profiler that is known", NULL};
+static const struct file_guess json = {"JSON from no known profiler", NULL};
 static const struct file_guess text = {
-	"text that is no profile",
-	"stacks as text are lines such as: app;main;parse 42; see: wick list imports"};
+	"text that is not a profile",
+	"stacks as text are lines like: app;main;parse 42; see: wick list imports"};
 
 static bool fits(const struct sign *sign, const uint8_t *data, size_t size)
 {
@@ -120,7 +121,8 @@ const struct file_guess *file_guess_text(const uint8_t *data, size_t size)
 
 int file_guess_refuse(const char *name, const struct file_guess *guess, struct error *err)
 {
-	(void)error_set(err, -EOPNOTSUPP, "%s looks like %s, which is not read", name, guess->what);
+	(void)error_set(err, -EOPNOTSUPP, "%s looks like %s, which wick cannot read", name,
+			guess->what);
 	error_remedy(err, "%s",
 		     guess->remedy ? guess->remedy : "see what can be read: wick list imports");
 	return -EOPNOTSUPP;

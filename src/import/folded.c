@@ -411,7 +411,7 @@ static int add_line(struct unfolder *unfolder, const uint8_t *line, size_t n, ui
 	for (i = 0; i < unfolder->segments.count && r == 0; i++)
 		r = add_frame(unfolder, &unfolder->segments.items[i]);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep a stack");
+		return error_errno(err, r, "cannot store a stack");
 	unfolder->last = line;
 	unfolder->last_size = n;
 	sample.thread = unfolder->thread;
@@ -440,10 +440,11 @@ static int refuse_line(const struct unfolder *unfolder, const uint8_t *line, siz
 	double number;
 
 	if (ends_in_number(line, n, &number) && number < 0)
-		(void)error_set(err, -EBADMSG, "line %llu: its count is negative", unfolder->line);
+		(void)error_set(err, -EBADMSG, "line %llu: the count is negative", unfolder->line);
 	else
-		(void)error_set(err, -EBADMSG, "line %llu does not end in a count", unfolder->line);
-	error_remedy(err, "a line is a stack and a count, as: app;main;parse 42");
+		(void)error_set(err, -EBADMSG, "line %llu does not end with a count",
+				unfolder->line);
+	error_remedy(err, "a line is a stack and a count, like: app;main;parse 42");
 	return -EBADMSG;
 }
 
@@ -452,7 +453,7 @@ static int leave_out(struct unfolder *unfolder)
 {
 	char text[96];
 
-	(void)snprintf(text, sizeof(text), "line %llu, its last, has no count and is left out",
+	(void)snprintf(text, sizeof(text), "line %llu, the last one, has no count and is ignored",
 		       unfolder->line); /* it fits */
 	recording_writer_info(import_builder_writer(unfolder->builder), RECORDING_DAMAGE, text);
 	import_set_incomplete(unfolder->builder);
@@ -495,7 +496,7 @@ static int take_line(struct unfolder *unfolder, const uint8_t *line, size_t n,
 	if (stack == 0)
 		return refuse_line(unfolder, line, n, err);
 	if (count.is_too_large)
-		return error_set(err, -ERANGE, "line %llu: its count is above %lld", unfolder->line,
+		return error_set(err, -ERANGE, "line %llu: the count is above %lld", unfolder->line,
 				 (long long)INT64_MAX);
 	if (count.whole == 0 && count.fraction == 0)
 		return 0;
@@ -532,7 +533,7 @@ static int read_lines(struct unfolder *unfolder, struct import_source *source, s
 		const uint8_t *end = data && n > 1 ? memrchr(data, '\n', n - 1) : NULL;
 
 		if (!data)
-			return error_file(err, -EIO, "cannot read its bytes");
+			return error_file(err, -EIO, "cannot read its data");
 		if (n < want)
 			return add_lines(unfolder, data, data + n, true, err);
 		if (!end) { /* a very long line */
@@ -554,10 +555,11 @@ static int refuse_small(const struct unfolder *unfolder, struct error *err)
 {
 	if (!unfolder->has_fractions || unfolder->sum >= (double)unfolder->stacks)
 		return 0;
-	(void)error_set(err, -EBADMSG,
-			"its %llu counts are mostly below 1, %g together: rounded they are lost",
-			unfolder->stacks, unfolder->sum);
-	error_remedy(err, "multiply all counts, by 1000 or 1000000");
+	(void)error_set(
+		err, -EBADMSG,
+		"most of its %llu counts are below 1 (their sum is %g) and would be rounded to 0",
+		unfolder->stacks, unfolder->sum);
+	error_remedy(err, "multiply all counts by 1000 or 1000000");
 	return -EBADMSG;
 }
 
@@ -583,7 +585,7 @@ static int folded_read(struct import_source *source, struct import_builder *buil
 
 const struct importer_ops import_folded = {
 	.name = "folded",
-	.summary = "one line a stack and its count, as flamegraph.pl reads it",
+	.summary = "one line per stack with its count, as flamegraph.pl reads it",
 	.recognise = folded_recognise,
 	.read_source = folded_read,
 	.is_kept = true,

@@ -93,7 +93,7 @@ static int next_stack(struct words *words, uint64_t *ret_count, pc_list *ret_pcs
 	if (words->failed)
 		return 0; /* the program was killed */
 	if (depth > MAX_FRAMES)
-		return error_set(err, -EBADMSG, "a stack of %llu frames makes no sense",
+		return error_set(err, -EBADMSG, "a stack has an invalid number of frames: %llu",
 				 (unsigned long long)depth);
 	ret_pcs->count = 0;
 	for (uint64_t i = 0; i < depth && !words->failed; i++) {
@@ -156,9 +156,9 @@ static int cpu_read(const uint8_t *data, size_t size, struct import_builder *bui
 	int r;
 
 	if (!read_head(data, size, &words, &version, &period_us))
-		return error_set(err, -EBADMSG, "its head makes no sense");
+		return error_set(err, -EBADMSG, "its header is invalid");
 	if (version == 1)
-		return error_set(err, -EOPNOTSUPP, "it is a CPU profile of Java in an old form");
+		return error_set(err, -EOPNOTSUPP, "it is a Java CPU profile in an old format");
 	r = find_maps(words, &maps, err);
 	if (r > 0)
 		import_set_incomplete(builder);
@@ -176,7 +176,7 @@ static int cpu_read(const uint8_t *data, size_t size, struct import_builder *bui
 
 const struct importer_ops import_gperftools_cpu = {
 	.name = "gperftools-cpu",
-	.summary = "CPU profiles of gperftools, as CPUPROFILE= writes them",
+	.summary = "gperftools CPU profiles, as written with CPUPROFILE=",
 	.recognise = cpu_recognise,
 	.read = cpu_read,
 };

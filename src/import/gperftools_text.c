@@ -318,7 +318,7 @@ static int read_sample(struct reading *reading, struct text line, struct error *
 
 	if (reading->form == FORM_CONTENTION && read_fact(reading, line, &is_java))
 		return is_java ? error_set(err, -EOPNOTSUPP,
-					   "it is a profile of Java in an old form")
+					   "it is a Java profile in an old format")
 			       : 0;
 	if (reading->form == FORM_HEAP)
 		r = read_blocks(reading, line);
@@ -327,7 +327,7 @@ static int read_sample(struct reading *reading, struct text line, struct error *
 						   : read_wait(reading, line);
 	if (r == -ENOMEM)
 		return error_set(err, r, "out of memory");
-	return r < 0 ? error_set(err, r, "line %llu has no stack of addresses with its counts",
+	return r < 0 ? error_set(err, r, "line %llu is not a stack of addresses with counts",
 				 reading->line)
 		     : 0;
 }
@@ -408,7 +408,7 @@ static int text_read(const uint8_t *data, size_t size, struct import_builder *bu
 	int r;
 
 	if (!read_head(next_line(&all), &reading))
-		return error_set(err, -EBADMSG, "its head makes no sense");
+		return error_set(err, -EBADMSG, "its header is invalid");
 	reading.line = 1;
 	if (drop_cut_line(&all))
 		import_set_incomplete(builder);
@@ -427,7 +427,7 @@ static int text_read(const uint8_t *data, size_t size, struct import_builder *bu
 
 const struct importer_ops import_gperftools_text = {
 	.name = "gperftools-text",
-	.summary = "heap, growth and contention profiles of gperftools, heap profiles of jemalloc",
+	.summary = "gperftools heap, growth and contention profiles; jemalloc heap profiles",
 	.recognise = text_recognise,
 	.read = text_read,
 };

@@ -30,8 +30,8 @@ static uint64_t limit_of(size_t size)
 
 static int refuse_size(uint64_t limit, struct error *err)
 {
-	(void)error_set(err, -EFBIG, "it inflates to more than %" PRIu64 " MB", limit >> 20);
-	error_remedy(err, "if you trust it, unpack it with gunzip and read the result");
+	(void)error_set(err, -EFBIG, "it decompresses to more than %" PRIu64 " MB", limit >> 20);
+	error_remedy(err, "if you trust it, decompress it with gunzip and read the result");
 	return -EFBIG;
 }
 
@@ -65,7 +65,7 @@ int inflate_gzip(const uint8_t *data, size_t size, struct bytes *out, struct err
 	int r;
 
 	if (size > UINT_MAX)
-		return error_set(err, -EFBIG, "it is larger than fits into memory");
+		return error_set(err, -EFBIG, "it does not fit into memory");
 	/* The cast takes const away, which zlib's interface has no place for. */
 	stream.next_in = (Bytef *)(uintptr_t)data;
 	stream.avail_in = (uInt)size;

@@ -287,7 +287,7 @@ static int add_schemas(struct perf_import *import)
 		describe_event(import, event, name, sizeof(name), &schema);
 		r = sink_schema(import->sink, &schema, &event->schema);
 	}
-	return r < 0 ? error_errno(import->err, r, "cannot keep its events") : 0;
+	return r < 0 ? error_errno(import->err, r, "cannot store its events") : 0;
 }
 
 /* Heeds a record whose turn it is. */
@@ -370,7 +370,7 @@ static int take_record(struct perf_import *import, const struct perf_record *rec
 	if (record->header.type >= PERF_USER_FIRST)
 		return take_user_record(import, record);
 	if (import->file.events.count == 0)
-		return error_set(import->err, -EBADMSG, "it tells of no event before its records");
+		return error_set(import->err, -EBADMSG, "it describes no event before its records");
 	memcpy(import->record, record->bytes, record->header.size);
 	if (record->header.type == PERF_RECORD_SAMPLE)
 		first = perf_file_event(&import->file, aligned);
@@ -457,7 +457,7 @@ static int read_records(struct perf_import *import)
 	if (r == 0)
 		r = record_queue_end(&import->queue);
 	if (r == -EIO)
-		return error_file(import->err, r, "cannot read its bytes");
+		return error_file(import->err, r, "cannot read its data");
 	if (r == -ENOMEM)
 		return error_set(import->err, r, "out of memory");
 	if (r < 0)
@@ -535,7 +535,7 @@ static int perf_data_read(struct import_source *source, struct import_builder *b
 
 const struct importer_ops import_perf_data = {
 	.name = "perf.data",
-	.summary = "what perf record writes, into a file or a pipe",
+	.summary = "the output of perf record, in a file or a pipe",
 	.recognise = perf_file_is,
 	.read_source = perf_data_read,
 };

@@ -117,7 +117,7 @@ static int add_id(struct perf_file *file, uint64_t id, uint32_t event, struct er
 	if (known == event)
 		return 0;
 	if (known != ID_NONE)
-		return error_set(err, -EBADMSG, "two of its events have the id %" PRIu64, id);
+		return error_set(err, -EBADMSG, "two of its events have the same id %" PRIu64, id);
 	if (vec_push(&file->ids, (struct perf_event_id){.id = id, .event = event}) < 0 ||
 	    id_index_add(&file->id_index, hash_pair(id, 1), (uint32_t)file->ids.count - 1) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -324,7 +324,7 @@ static int read_features(struct perf_file *file, struct import_source *source, c
 			continue;
 		data = import_source_view(source, at, SECTION_BYTES, &n);
 		if (!data || n < SECTION_BYTES) {
-			file->damage = "what follows its records is cut off";
+			file->damage = "the part after its records is cut off";
 			return 0;
 		}
 		memcpy(&section, data, sizeof(section));
@@ -333,7 +333,7 @@ static int read_features(struct perf_file *file, struct import_source *source, c
 			continue;
 		data = import_source_view(source, section.offset, (size_t)section.size, &n);
 		if (!data || n < section.size)
-			file->damage = "what follows its records is cut off";
+			file->damage = "the part after its records is cut off";
 		if (data)
 			r = take_feature(file, i, cursor_of(data, n));
 	}
@@ -367,7 +367,7 @@ static int read_attrs(struct perf_file *file, struct import_source *source, uint
 	uint64_t i;
 
 	if (attr_bytes < SECTION_BYTES + PERF_ATTR_SIZE_VER0 || attr_bytes > MAX_ATTR_BYTES)
-		return error_set(err, -EBADMSG, "its event descriptions make no sense");
+		return error_set(err, -EBADMSG, "its event descriptions are invalid");
 	count = attrs.size / attr_bytes;
 	for (i = 0; i < count; i++) {
 		struct section ids;
@@ -386,7 +386,7 @@ static int read_attrs(struct perf_file *file, struct import_source *source, uint
 		if (r < 0)
 			return r;
 	}
-	return count > 0 ? 0 : error_set(err, -EBADMSG, "it tells of no event");
+	return count > 0 ? 0 : error_set(err, -EBADMSG, "it describes no event");
 }
 
 static int refuse_magic(const uint8_t *data, struct error *err)
@@ -395,13 +395,12 @@ static int refuse_magic(const uint8_t *data, struct error *err)
 		return 0;
 	if (memcmp(data, MAGIC_SWAPPED, MAGIC_BYTES) == 0) {
 		(void)error_set(err, -ENOTSUP,
-				"it was recorded on a machine of the other byte order");
-		error_remedy(err,
-			     "there, make it text: perf script -i FILE | stackcollapse-perf.pl, "
-			     "and read that");
+				"it was recorded on a machine with the other byte order");
+		error_remedy(err, "on that machine, run: perf script -i FILE | "
+				  "stackcollapse-perf.pl, and read its output");
 		return -ENOTSUP;
 	}
-	(void)error_set(err, -ENOTSUP, "it is of a perf older than Linux 3.x");
+	(void)error_set(err, -ENOTSUP, "it was written by a perf older than Linux 3.x");
 	error_remedy(err, "record it again with a newer perf");
 	return -ENOTSUP;
 }
@@ -428,7 +427,7 @@ static int read_file_header(struct perf_file *file, struct import_source *source
 	file->data_start = records.offset;
 	/* A perf that was killed did not come to write the size, nor what follows. */
 	if (records.size == 0)
-		file->damage = "perf did not come to write its end";
+		file->damage = "perf did not finish writing it";
 	file->data_end = records.size == 0 || records.offset + records.size < records.offset
 				 ? UINT64_MAX
 				 : records.offset + records.size;
@@ -468,10 +467,10 @@ static int learn_attr(struct perf_file *file, const uint8_t *body, size_t size, 
 	int r;
 
 	if (size < PERF_ATTR_SIZE_VER0)
-		return error_set(err, -EBADMSG, "its event descriptions make no sense");
+		return error_set(err, -EBADMSG, "its event descriptions are invalid");
 	memcpy(&attr_bytes, body + 4, sizeof(attr_bytes));
 	if (attr_bytes < PERF_ATTR_SIZE_VER0 || attr_bytes > size)
-		return error_set(err, -EBADMSG, "its event descriptions make no sense");
+		return error_set(err, -EBADMSG, "its event descriptions are invalid");
 	r = add_event(file, body, attr_bytes, err);
 	in = cursor_of(body + attr_bytes, size - attr_bytes);
 	while (r == 0 && cursor_left(&in) >= 8)

@@ -43,7 +43,7 @@ static int next_unpacked(struct perf_records *records, struct perf_record *ret)
 	memcpy(&ret->header, ret->bytes, sizeof(ret->header));
 	if (ret->header.size < sizeof(ret->header)) {
 		records->unpacked.size = records->unpacked_at;
-		return stop(records, "a compressed record makes no sense");
+		return stop(records, "a compressed record is invalid");
 	}
 	if (ret->header.size > left)
 		return 0; /* goes on in the next compressed record */
@@ -88,7 +88,7 @@ static int unpack(struct perf_records *records, const uint8_t *data, size_t size
 		records->unpacked.size += out.pos;
 		made = out.pos;
 		if (records->unpacked.size > MAX_UNPACKED_BYTES)
-			return stop(records, "a compressed record unpacks to more than 64 MB");
+			return stop(records, "a compressed record decompresses to more than 64 MB");
 	}
 	return 0;
 }
@@ -101,12 +101,12 @@ static int unpack_record(struct perf_records *records, const struct perf_record 
 
 	if (record->header.type == PERF_USER_COMPRESSED_PADDED) {
 		if (size < sizeof(told))
-			return stop(records, "a compressed record makes no sense");
+			return stop(records, "a compressed record is invalid");
 		memcpy(&told, record->bytes + from, sizeof(told));
 		from += sizeof(told);
 		size -= sizeof(told);
 		if (told > size)
-			return stop(records, "a compressed record makes no sense");
+			return stop(records, "a compressed record is invalid");
 		size = (size_t)told;
 	}
 	return unpack(records, record->bytes + from, size);
@@ -127,7 +127,7 @@ static int next_stored(struct perf_records *records, struct perf_record *ret)
 		return stop(records, CUT_RECORD);
 	memcpy(&ret->header, ret->bytes, sizeof(ret->header));
 	if (ret->header.size < sizeof(ret->header))
-		return stop(records, "a record makes no sense");
+		return stop(records, "a record is invalid");
 	ret->bytes = import_source_view(records->source, records->at, ret->header.size, &n);
 	if (!ret->bytes)
 		return -EIO;

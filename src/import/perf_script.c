@@ -262,7 +262,7 @@ static int add_sample(struct reading *reading, const struct script_event *head, 
 			 : -ENOMEM;
 	}
 	if (r < 0)
-		return error_errno(err, r, "cannot keep a stack");
+		return error_errno(err, r, "cannot store a stack");
 	if (head->has_time && head->time_ns > reading->first_ns)
 		sample.since_ns = head->time_ns - reading->first_ns;
 	sample.frames = reading->frames.items;
@@ -444,7 +444,7 @@ static bool script_recognise(const uint8_t *data, size_t size)
 
 const struct importer_ops import_perf_script = {
 	.name = "perf-script",
-	.summary = "the text that perf script prints",
+	.summary = "the output of perf script",
 	.recognise = script_recognise,
 	.read = script_read,
 };

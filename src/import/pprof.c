@@ -472,10 +472,10 @@ static int refuse_difference(const struct reading *reading, struct error *err)
 	for (i = 0; i < reading->values.count && i < reading->kinds.count; i++) {
 		if (reading->values.items[i] >= 0)
 			continue;
-		(void)error_set(err, -EBADMSG,
-				"a sample has %" PRId64 " %s: it is the difference of two profiles",
-				reading->values.items[i],
-				text_of(reading, reading->kinds.items[i].type));
+		(void)error_set(
+			err, -EBADMSG,
+			"a sample has %" PRId64 " %s: the file is the difference of two profiles",
+			reading->values.items[i], text_of(reading, reading->kinds.items[i].type));
 		error_remedy(err, "compare the two profiles themselves: wick diff BEFORE AFTER");
 		return -EBADMSG;
 	}
@@ -491,8 +491,7 @@ static int add_sample(struct reading *reading, struct cursor body, size_t kind, 
 	int r = gather(reading, body, &labels);
 
 	if (r < 0)
-		return error_set(err, r,
-				 r == -ENOMEM ? "out of memory" : "a sample makes no sense");
+		return error_set(err, r, r == -ENOMEM ? "out of memory" : "a sample is invalid");
 	r = refuse_difference(reading, err);
 	if (r < 0)
 		return r;
@@ -515,7 +514,7 @@ static int add_sample(struct reading *reading, struct cursor body, size_t kind, 
 			  labels.thread ? labels.thread : labels.process, labels.process,
 			  &sample.thread);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep a thread");
+		return error_errno(err, r, "cannot store a thread");
 	return import_sample(reading->builder, &sample, err);
 }
 
@@ -527,7 +526,7 @@ static int first_pass(struct reading *reading, struct cursor in, struct error *e
 	while (r == 0 && next_field(&in, &field))
 		r = take_field(reading, &field);
 	if (r < 0)
-		return error_set(err, r, r == -ENOMEM ? "out of memory" : "it makes no sense");
+		return error_set(err, r, r == -ENOMEM ? "out of memory" : "it is invalid");
 	if (in.failed || reading->kinds.count == 0)
 		return error_set(err, -EBADMSG, "it is cut off or damaged");
 	if (reading->mappings.count > 0)
@@ -577,7 +576,7 @@ static int second_pass(struct reading *reading, struct cursor in, struct error *
 	int r = add_kinds(reading);
 
 	if (r < 0)
-		return error_errno(err, r, "cannot keep its value types");
+		return error_errno(err, r, "cannot store its value types");
 	if (reading->time_ns > 0)
 		recording_writer_clock(import_builder_writer(reading->builder), IMPORT_START_NS,
 				       reading->time_ns);
@@ -625,7 +624,7 @@ static int pprof_read(const uint8_t *data, size_t size, struct import_builder *b
 
 const struct importer_ops import_pprof = {
 	.name = "pprof",
-	.summary = "profile.proto, as Go programs and many others write it",
+	.summary = "profile.proto, written by Go programs and many others",
 	.recognise = pprof_recognise,
 	.read = pprof_read,
 };

@@ -80,7 +80,7 @@ int import_source_read_all(struct import_source *source, struct bytes *out, stru
 		const uint8_t *data = import_source_view(source, out->size, WINDOW_BYTES, &n);
 
 		if (!data)
-			return error_file(err, -EIO, "cannot read its bytes");
+			return error_file(err, -EIO, "cannot read its data");
 		bytes_put(out, data, n);
 		if (out->failed)
 			return error_set(err, -ENOMEM, "out of memory");

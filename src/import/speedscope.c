@@ -119,7 +119,7 @@ static int gather(struct scope *scope, const json_t *stack, struct error *err)
 		json_int_t at = json_integer_value(item);
 
 		if (!json_is_integer(item) || at < 0 || (size_t)at >= scope->places.count)
-			return error_set(err, -EBADMSG, "it names a frame that is not there");
+			return error_set(err, -EBADMSG, "it refers to a frame that does not exist");
 		if (i >= MAX_FRAMES)
 			return error_set(err, -EBADMSG, "it has more than %u frames", MAX_FRAMES);
 		if (vec_push(&scope->frames,
@@ -159,7 +159,7 @@ static int add_stack(struct scope *scope, const json_t *stack, const json_t *wei
 	int r = gather(scope, stack, err);
 
 	if (r == 0 && weight && !json_is_number(weight))
-		return error_set(err, -EBADMSG, "its weight is no number");
+		return error_set(err, -EBADMSG, "its weight is not a number");
 	return r < 0 ? r : add_gathered(scope, value, sample, err);
 }
 
@@ -193,7 +193,7 @@ static int take_event(struct scope *scope, const json_t *event, struct error *er
 	size_t open = scope->frames.count;
 
 	if (at < 0 || (size_t)at >= scope->places.count)
-		return error_set(err, -EBADMSG, "it names a frame that is not there");
+		return error_set(err, -EBADMSG, "it refers to a frame that does not exist");
 	frame.a = scope->places.items[at];
 	if (strcmp(type, "O") == 0) {
 		if (open >= MAX_FRAMES)
@@ -205,7 +205,7 @@ static int take_event(struct scope *scope, const json_t *event, struct error *er
 	if (strcmp(type, "C") != 0)
 		return error_set(err, -EBADMSG, "it neither opens nor closes a frame");
 	if (open == 0 || scope->frames.items[open - 1].a != frame.a)
-		return error_set(err, -EBADMSG, "it closes a frame that is not the last one");
+		return error_set(err, -EBADMSG, "it closes a frame other than the last one opened");
 	scope->frames.count--;
 	return 0;
 }
@@ -220,7 +220,7 @@ static int add_stretch(struct scope *scope, double since, double length,
 		sample->since_ns = (uint64_t)since_ns;
 	scope->evented_frames += scope->frames.count;
 	if (scope->evented_frames > MAX_EVENTED_FRAMES)
-		return error_set(err, -EFBIG, "its stacks hold too many frames");
+		return error_set(err, -EFBIG, "its stacks have too many frames");
 	if (!(length > 0) || scope->frames.count == 0)
 		return 0;
 	return add_gathered(scope, length * scope->unit->factor, sample, err);
@@ -243,7 +243,7 @@ static int add_events(struct scope *scope, const json_t *profile, struct import_
 		int r;
 
 		if (i > 0 && at < before)
-			return error_set(err, -EBADMSG, "events are not in the order of time");
+			return error_set(err, -EBADMSG, "events are not in time order");
 		r = add_stretch(scope, before - start, at - before, sample, err);
 		if (r == 0)
 			r = take_event(scope, event, err);
@@ -360,7 +360,7 @@ static int add_profile(struct scope *scope, const json_t *profile, unsigned int 
 		return error_set(err, -EBADMSG, "profile %u has an unknown unit", number);
 	r = thread_of(scope, name, number, &sample.thread);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep a thread");
+		return error_errno(err, r, "cannot store a thread");
 	import_choose_schema(scope->builder, find_value(scope, value_of(name), scope->unit));
 	r = evented ? add_events(scope, profile, &sample, err)
 		    : add_stacks(scope, profile, &sample, err);
@@ -379,7 +379,7 @@ static int add_document(struct scope *scope, const json_t *document, struct erro
 	if (r == 0)
 		r = add_places(scope, document);
 	if (r < 0)
-		return error_errno(err, r, "cannot keep its frames");
+		return error_errno(err, r, "cannot store its frames");
 	for (i = 0; i < json_array_size(profiles) && r == 0; i++)
 		r = add_profile(scope, json_array_get(profiles, i), (unsigned int)i + 1, err);
 	return r < 0 ? r : import_finish(scope->builder, 0, err);

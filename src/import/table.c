@@ -85,12 +85,13 @@ static int read_with(const struct importer_ops *ops, struct import_source *sourc
 static int advise(int code, struct error *err)
 {
 	if (code == -EFBIG || code == -E2BIG)
-		return error_advise(err, code, "record or export a shorter stretch, and read that");
+		return error_advise(err, code,
+				    "record or export a shorter time range, and read that");
 	if (code == -EOPNOTSUPP)
 		return error_advise(err, code,
-				    "write it in another format; see: wick list imports");
+				    "convert it to another format; see: wick list imports");
 	return error_advise(err, code,
-			    "it may have been cut off or changed: copy it, or make it anew");
+			    "it may be truncated or modified: copy it again, or create it again");
 }
 
 static int run_plain(struct import_source *source, const char *name, struct import_output *output,

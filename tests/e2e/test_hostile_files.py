@@ -50,7 +50,7 @@ def test_a_gzip_file_inflates_to_no_more_than_is_said(tmp_path, content):
             out.write(content * (MB // len(content)))
     assert path.stat().st_size < 2 * MB
     done = run_within(400 * MB, "report", path)
-    assert done.returncode == 1 and "it inflates to more than" in done.stderr, done.stderr
+    assert done.returncode == 1 and "it decompresses to more than" in done.stderr, done.stderr
     assert "gunzip" in done.stderr
 
 
@@ -95,7 +95,7 @@ def test_events_that_share_their_ids_are_refused(tmp_path):
     path = tmp_path / "shared.data"
     path.write_bytes(perf_data_with_ids(200, list(range(5, 8000))))
     done = subprocess.run([str(WICK), "info", str(path)], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1 and "two of its events have the id 5" in done.stderr, done.stderr
+    assert done.returncode == 1 and "two of its events have the same id 5" in done.stderr, done.stderr
 
 
 def varint(value):

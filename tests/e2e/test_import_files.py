@@ -56,10 +56,10 @@ PACKED = perf.pipe([perf.attr(perf.BASE)],
 
 
 @pytest.mark.parametrize("data, samples, words", [
-    (WHOLE[:-1], 2, "what follows its records is cut off"),
+    (WHOLE[:-1], 2, "the part after its records is cut off"),
     (WHOLE[:WHOLE.index(perf.sample(60, 5))], 1, "in the middle of a record"),
     (WHOLE[:WHOLE.index(perf.sample(60, 5)) + 9], 1, "in the middle of a record"),
-    (perf.file([perf.attr(perf.BASE)], perf.sample(50, 5), cut=True), 1, "perf did not come"),
+    (perf.file([perf.attr(perf.BASE)], perf.sample(50, 5), cut=True), 1, "perf did not finish"),
     (PIPE[:-1], 1, "in the middle of a record"),
     (PIPE + AUX + bytes(15), 2, "in the middle of a record"),
     (PACKED, 1, "in the middle of a record"),
@@ -164,9 +164,9 @@ def folded(wick, path):
 
 
 @pytest.mark.parametrize("data, words", [
-    (b"JAVA PROFILE 1.0.2\0", "looks like a heap dump of Java (hprof)"),
-    (b"goroutine profile: total 3\n3 @ 0x1 0x2\n", "looks like a profile of Go as text"),
-    (b"Some notes.\nNothing else.\n", "looks like text that is no profile"),
+    (b"JAVA PROFILE 1.0.2\0", "looks like a Java heap dump (hprof)"),
+    (b"goroutine profile: total 3\n3 @ 0x1 0x2\n", "looks like a Go profile as text"),
+    (b"Some notes.\nNothing else.\n", "looks like text that is not a profile"),
     (b"PK\3\4rest", "looks like a zip archive"),
 ], ids=("hprof", "go", "text", "zip"))
 def test_a_file_of_another_kind_is_refused_with_what_it_looks_like(wick, tmp_path, data, words):
@@ -183,12 +183,12 @@ def test_a_file_of_another_kind_is_refused_with_what_it_looks_like(wick, tmp_pat
 def test_a_cut_line_of_folded_stacks_is_left_out_and_told(wick, tmp_path, end):
     path, copy = tmp_path / "x.folded", tmp_path / "x.wick"
     path.write_text("app;main;a 5\napp;main;b 3\napp;main;lon" + end)
-    words = f"{path} is incomplete: line 3, its last, has no count and is left out"
+    words = f"{path} is incomplete: line 3, the last one, has no count and is ignored"
     for command in (("import", path, "-o", copy), ("flame", path, "-o", "-"),
                     ("export", "--format", "folded", path)):
         assert wick.ok(*command).stderr.splitlines() == [f"wick: {words}"], command
     report = wick.ok("report", path).stdout
-    assert "incomplete: line 3, its last, has no count and is left out" in report
+    assert "incomplete: line 3, the last one, has no count and is ignored" in report
     assert wick.json("report", "--format", "json", path)["samples"] == 8
     assert not wick.json("info", "--format", "json", copy)["complete"]
     path.write_text("app;main;lon\napp;main;a 5\n")  # not the last one
@@ -225,5 +225,5 @@ def test_the_text_of_perf_report_is_called_that(wick, tmp_path, text):
     for command in (("flame", path, "-o", tmp_path / "x.svg"), ("import", path, "-o", tmp_path / "x.wick")):
         done = wick.run(*command)
         assert done.returncode == contract.FAILED
-        assert "looks like the text of perf report" in done.stderr
+        assert "looks like the output of perf report" in done.stderr
         assert "perf.data" in done.stderr and "perf script" in done.stderr

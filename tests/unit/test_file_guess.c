@@ -25,7 +25,7 @@ static void files_of_known_kinds_are_named(void **state)
 	} cases[] = {
 		{"\177ELF\002\001", "ELF"},
 		{"JAVA PROFILE 1.0.2", "hprof"},
-		{"--- heapz 1 ---\nformat = java\n", "heap profile of Java"},
+		{"--- heapz 1 ---\nformat = java\n", "Java heap profile"},
 		{"--- threadz 1 ---\n", "threadz"},
 		{"goroutine profile: total 7\n1 @ 0x4\n", "debug=1"},
 		{"version: 1\ncreator: callgrind\nevents: Ir\n", "callgrind"},
@@ -62,7 +62,7 @@ static void a_refusal_names_the_file_and_what_helps(void **state)
 
 	(void)state;
 	assert_int_equal(file_guess_refuse("x.png", guess("\x89PNG\r\n"), &err), -EOPNOTSUPP);
-	assert_string_equal(err.text, "x.png looks like a picture (PNG), which is not read");
+	assert_string_equal(err.text, "x.png looks like a picture (PNG), which wick cannot read");
 }
 
 int main(void)

@@ -69,11 +69,11 @@ static void a_cpu_profile_of_java_and_a_wild_depth_are_refused(void **state)
 	(void)state;
 	put_words(&out, java, ARRAY_SIZE(java), 8, false);
 	assert_true(run(out.data, out.size, NULL, &err) < 0);
-	assert_non_null(strstr(err.text, "a CPU profile of Java"));
+	assert_non_null(strstr(err.text, "a Java CPU profile"));
 	bytes_clear(&out);
 	put_words(&out, deep, ARRAY_SIZE(deep), 8, false);
 	assert_true(run(out.data, out.size, NULL, &err) < 0);
-	assert_non_null(strstr(err.text, "makes no sense"));
+	assert_non_null(strstr(err.text, "invalid number of frames"));
 	bytes_fini(&out);
 }
 

@@ -65,16 +65,16 @@ static void folded_lines_that_make_no_sense_are_named(void **state)
 		const char *text;
 		const char *words;
 	} cases[] = {
-		{"x -3\n", "line 1: its count is negative"},
-		{"a;b 1e3\n", "line 1 does not end in a count"},
-		{"a;b 1e3", "line 1 does not end in a count"},
-		{"# stacks\n\nc 0x10\na;b 1\n", "line 3 does not end in a count"},
-		{"main 5\nno count\nmain 1\n", "line 2 does not end in a count"},
-		{"a;b 1\na;b -1", "line 2: its count is negative"},
+		{"x -3\n", "line 1: the count is negative"},
+		{"a;b 1e3\n", "line 1 does not end with a count"},
+		{"a;b 1e3", "line 1 does not end with a count"},
+		{"# stacks\n\nc 0x10\na;b 1\n", "line 3 does not end with a count"},
+		{"main 5\nno count\nmain 1\n", "line 2 does not end with a count"},
+		{"a;b 1\na;b -1", "line 2: the count is negative"},
 		{"a;b 1\nz 9223372036854775808\n",
-		 "line 2: its count is above 9223372036854775807"},
-		{"a 1\nz 18446744073709551617000000000000000000\n", "line 2: its count is above"},
-		{"a;b 0.4\na;c 0.4\n", "its 2 counts are mostly below 1, 0.8 together"},
+		 "line 2: the count is above 9223372036854775807"},
+		{"a 1\nz 18446744073709551617000000000000000000\n", "line 2: the count is above"},
+		{"a;b 0.4\na;c 0.4\n", "most of its 2 counts are below 1 (their sum is 0.8)"},
 	};
 	size_t i;
 
@@ -261,18 +261,20 @@ static void speedscope_profiles_that_make_no_sense_are_refused(void **state)
 		const char *text;
 		const char *words;
 	} cases[] = {
-		{EVENTS_OF(EVENT("O", 0, 12) "," EVENT("C", 1, 14)), "not the last one"},
-		{EVENTS_OF(EVENT("C", 0, 12)), "not the last one"},
-		{EVENTS_OF(EVENT("O", 2, 12)), "not there"},
-		{EVENTS_OF(EVENT("O", -1, 12)), "not there"},
+		{EVENTS_OF(EVENT("O", 0, 12) "," EVENT("C", 1, 14)), "other than the last one"},
+		{EVENTS_OF(EVENT("C", 0, 12)), "other than the last one"},
+		{EVENTS_OF(EVENT("O", 2, 12)), "does not exist"},
+		{EVENTS_OF(EVENT("O", -1, 12)), "does not exist"},
 		{EVENTS_OF(EVENT("X", 1, 12)), "neither opens nor closes"},
-		{EVENTS_OF(EVENT("O", 0, 12) "," EVENT("C", 0, 11)), "order of time"},
+		{EVENTS_OF(EVENT("O", 0, 12) "," EVENT("C", 0, 11)), "not in time order"},
 		{SPEEDSCOPE_OF("\"type\":\"other\""), "neither sampled nor evented"},
-		{STACKS_OF("[0],[0,2]", "1,1"), "sample 2: it names a frame that is not there"},
-		{STACKS_OF("[0],[1.5]", "1,1"), "sample 2: it names a frame that is not there"},
+		{STACKS_OF("[0],[0,2]", "1,1"),
+		 "sample 2: it refers to a frame that does not exist"},
+		{STACKS_OF("[0],[1.5]", "1,1"),
+		 "sample 2: it refers to a frame that does not exist"},
 		{STACKS_OF("[0],[1]", "1,-3"), "sample 2: its weight is negative"},
 		{STACKS_OF("[0],[1]", "1,1e30"), "sample 2: its weight is too large"},
-		{STACKS_OF("[0],[1]", "1,\"2\""), "sample 2: its weight is no number"},
+		{STACKS_OF("[0],[1]", "1,\"2\""), "sample 2: its weight is not a number"},
 		{STACKS_OF("[0],[1]", "1,2,3"), "it has 3 weights for 2 samples"},
 		{STACKS_OF("[0],[1]", "1"), "it has 1 weights for 2 samples"},
 	};

@@ -80,7 +80,7 @@ static void events_with_the_same_ids_are_refused(void **state)
 		ids[i] = 77 + i;
 	put_file(&data, 200, ids, MANY);
 	assert_int_equal(open_file(&file, &data, &err), -EBADMSG);
-	assert_string_equal(err.text, "two of its events have the id 77");
+	assert_string_equal(err.text, "two of its events have the same id 77");
 	assert_int_equal(file.ids.count, MANY); /* those of the first */
 	perf_file_fini(&file);
 	bytes_fini(&data);
