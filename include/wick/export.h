@@ -2,7 +2,7 @@
 #ifndef WICK_EXPORT_H
 #define WICK_EXPORT_H
 
-/* export: marks the functions that libwick offers. Nothing else is visible. */
+/* export: marks the functions that libwick exports. No other symbol is visible. */
 
 #define WICK_API __attribute__((visibility("default")))
 

@@ -3,8 +3,8 @@
 #define WICK_LEAKS_H
 
 /*
- * leaks: what a recorded heap has lost, by the places that allocated it: what wick leaks
- * shows. Recordings are made by wick heap --leaks.
+ * leaks: the leaks in a recorded heap, by allocation site, as wick leaks shows them. Record with
+ * wick heap --leaks.
  *
  *	struct wick_leak leak = {.size = sizeof(leak)};
  *	struct wick_leaks *leaks;
@@ -15,10 +15,11 @@
  *		printf("%s: %llu bytes by %s\n", leak.class_name, …);
  *	wick_leaks_free(leaks);
  *
- * Structs begin with their size, as those of <wick/profile.h> do.
+ * Structs begin with their size, as in <wick/profile.h>.
  *
- * Threads: any number may read the sums and the leaks. wick_leaks_stack() needs the object
- * alone. Different objects are independent. Nothing here is for signal handlers.
+ * Threads: any number of threads may read the sums and the leaks. wick_leaks_stack() needs
+ * exclusive access to the object. Different objects are independent. Do not call these functions
+ * from signal handlers.
  */
 
 #include <stddef.h>
@@ -34,20 +35,20 @@ extern "C" {
 
 struct wick_leaks;
 
-/* What is told. NULL in place of it, and what is 0: as wick leaks does. */
+/* What to report. NULL, and members that are 0, mean the defaults of wick leaks. */
 struct wick_leak_options {
 	size_t size;                          /* sizeof(struct wick_leak_options) */
-	const struct wick_load_options *load; /* part of the time, of the stacks; symbols */
-	double min_confidence;                /* 0 … 1: leave out what is less certain */
-	uint64_t min_age_ns;                  /* leave out places whose oldest block is younger */
+	const struct wick_load_options *load; /* time range, stack filters and symbols */
+	double min_confidence;                /* 0 … 1: leave out less certain leaks */
+	uint64_t min_age_ns;                  /* leave out sites whose oldest block is younger */
 	const char *const *suppressions;      /* files with rules, NULL last; NULL: none */
 	uint32_t all;                         /* 1: indirect and reachable blocks too */
 };
 
 /*
- * Looks for leaks in a recording. The caller releases *ret with wick_leaks_free(). On failure
- * *ret is untouched. A recording without allocations is -EINVAL, one without a leak scan is
- * not: see struct wick_leaks_info. "-" is standard input.
+ * Looks for leaks in a recording. The caller releases *ret with wick_leaks_free(). On failure *ret
+ * is untouched. Returns -EINVAL if the recording has no allocations. A recording without a leak
+ * scan is fine: see struct wick_leaks_info. The path "-" means standard input.
  */
 WICK_API int wick_detect_leaks(const char *path, const struct wick_leak_options *options,
 			       struct wick_leaks **ret, struct wick_error *err);
@@ -55,12 +56,12 @@ WICK_API void wick_leaks_free(struct wick_leaks *leaks); /* NULL is fine */
 
 enum wick_leak_class {
 	WICK_LEAK_DEFINITE = 0,  /* nothing points to it */
-	WICK_LEAK_INDIRECT = 1,  /* only lost blocks lead to it */
-	WICK_LEAK_PROBABLE = 2,  /* only what is no longer in use points to it */
-	WICK_LEAK_POSSIBLE = 3,  /* pointers lead into it, none to where it begins */
-	WICK_LEAK_REACHABLE = 4, /* the program can still get there */
-	WICK_LEAK_GROWTH = 5,    /* its place grows without bound, and it is of no class above it */
-	WICK_LEAK_UNSCANNED = 6, /* not freed, and nobody looked who points to it */
+	WICK_LEAK_INDIRECT = 1,  /* only lost blocks point to it */
+	WICK_LEAK_PROBABLE = 2,  /* only memory that is no longer in use points to it */
+	WICK_LEAK_POSSIBLE = 3,  /* pointers point into it, but none to its start */
+	WICK_LEAK_REACHABLE = 4, /* the program can still reach it */
+	WICK_LEAK_GROWTH = 5,    /* its site grows without bound, and no class above applies */
+	WICK_LEAK_UNSCANNED = 6, /* not freed, and pointers to it were not scanned */
 };
 
 struct wick_leak_amount {
@@ -68,7 +69,7 @@ struct wick_leak_amount {
 	uint64_t blocks;
 };
 
-/* Sums of all places, also of those that are not asked for. */
+/* Sums over all sites, including those that the options leave out. */
 struct wick_leaks_info {
 	size_t size;       /* sizeof(struct wick_leaks_info) */
 	const char *title; /* belongs to the leaks */
@@ -82,53 +83,55 @@ struct wick_leaks_info {
 	struct wick_leak_amount unscanned;
 	struct wick_leak_amount suppressed; /* by rules; in none of the above */
 	struct wick_leak_amount left_out;   /* by min_confidence and min_age_ns; the same */
-	uint64_t lost_bytes;                /* definite and probable, with what they lead to */
-	uint64_t growing;                   /* places that grow without bound, of any class */
-	uint64_t double_frees;              /* blocks that were freed twice */
-	uint64_t foreign_frees;             /* frees of what no allocator gave */
-	uint32_t scanned;                   /* 0: there is no scan, classes are not known */
+	uint64_t lost_bytes;    /* definite and probable, with the blocks reachable from them */
+	uint64_t growing;       /* sites that grow without bound, in any class */
+	uint64_t double_frees;  /* blocks that were freed twice */
+	uint64_t foreign_frees; /* frees of addresses that no allocator returned */
+	uint32_t scanned;       /* 0: no scan, so classes are unknown */
 };
 
 WICK_API int wick_leaks_describe(const struct wick_leaks *leaks, struct wick_leaks_info *ret,
 				 struct wick_error *err);
 
-/* Blocks of one class that one place allocated. Texts belong to the leaks, "": not known. */
+/* Blocks of one class that one site allocated. Texts belong to the leaks; "" means unknown. */
 struct wick_leak {
 	size_t size;            /* sizeof(struct wick_leak) */
-	uint32_t leak_class;    /* enum wick_leak_class; new ones may come */
-	uint32_t line;          /* 0: not known */
+	uint32_t leak_class;    /* enum wick_leak_class; new values may be added */
+	uint32_t line;          /* 0: unknown */
 	const char *class_name; /* "definite" … */
 	double confidence;      /* 0 … 1, that it is a leak */
 	const char *method;     /* how it was found: "scan at exit" */
-	const char *evidence;   /* why: one or more, with "; " between them */
-	const char *advice;     /* what to do about such leaks: sentences */
+	const char *evidence; /* why it counts as a leak: one or more reasons, separated by "; " */
+	const char *advice;   /* what to do about such leaks: full sentences */
 	uint64_t bytes;
 	uint64_t blocks;
-	uint64_t indirect_bytes; /* what they lead to */
+	uint64_t indirect_bytes; /* reachable only from them */
 	uint64_t indirect_blocks;
-	uint64_t age_ns;      /* of the oldest, at the scan or at the end */
-	uint64_t first_ns;    /* when they were allocated, since the recording began */
-	uint64_t last_ns;     /* the last of them */
-	const char *function; /* that allocated, malloc() and the like passed over */
+	uint64_t age_ns;      /* age of the oldest block, at the scan or at the end */
+	uint64_t first_ns;    /* when the first was allocated, since the recording began */
+	uint64_t last_ns;     /* when the last was allocated */
+	const char *function; /* that allocated, skipping malloc() and similar functions */
 	const char *file;
 	const char *module;
 	size_t stack_count;
 };
 
-/* The surest class first, then the largest. */
+/* Sorted by class, most certain first, then by size. */
 WICK_API size_t wick_leaks_count(const struct wick_leaks *leaks);
-/* 0; -ENOENT past the last one. */
+/* Returns 0, or -ENOENT past the last one. */
 WICK_API int wick_leaks_get(const struct wick_leaks *leaks, size_t i, struct wick_leak *ret);
 
 struct wick_leak_stack {
 	size_t size; /* sizeof(struct wick_leak_stack) */
 	uint64_t bytes;
 	uint64_t blocks;
-	const struct wick_profile_frame *frames; /* the root first; valid until the next stack */
+	const struct wick_profile_frame *frames; /* root first; valid until the next call */
 	size_t frame_count;
 };
 
-/* The stacks of leak i, the largest first. 0; -ENOENT past the last one; -ENOMEM. */
+/*
+ * Stack number `stack` of leak i, largest first. Returns 0, -ENOENT past the last one, or -ENOMEM.
+ */
 WICK_API int wick_leaks_stack(struct wick_leaks *leaks, size_t i, size_t stack,
 			      struct wick_leak_stack *ret);
 

@@ -3,7 +3,7 @@
 #define WICK_SYMBOLIZE_H
 
 /*
- * symbolize: from addresses to functions, files, lines and inlined calls.
+ * symbolize: converts addresses to functions, files, lines and inlined calls.
  *
  *	struct wick_symbolizer *symbolizer;
  *	struct wick_symbol symbol;
@@ -14,14 +14,13 @@
  *	       symbol.frames[0].line);
  *	wick_symbolizer_close(symbolizer);
  *
- * Look up the address of a call as its return address minus one.
+ * To look up a call, use its return address minus one.
  *
- * Files are read at their first use. Separate debug files are found as by wick
- * symbolize, and used only when their build id or checksum is right. Memory is bounded,
- * whatever is asked.
+ * Files are read at first use. Separate debug files are searched for as in wick symbolize, and used
+ * only if their build id or checksum matches. Memory use is bounded.
  *
- * Threads: a symbolizer is used by one thread at a time; several are independent.
- * Nothing here is for signal handlers.
+ * Threads: a symbolizer is used by one thread at a time; different ones are independent. Do not
+ * call these functions from signal handlers.
  */
 
 #include <stddef.h>
@@ -38,16 +37,15 @@ extern "C" {
 struct wick_symbolizer;
 
 /* Options. */
-#define WICK_SYMBOLIZE_MANGLED 1u    /* show linker names as they are */
-#define WICK_SYMBOLIZE_NAMES_ONLY 2u /* functions, from symbol tables alone: quick */
-#define WICK_SYMBOLIZE_NO_INLINES 4u /* the function proper alone */
+#define WICK_SYMBOLIZE_MANGLED 1u    /* do not demangle linker names */
+#define WICK_SYMBOLIZE_NAMES_ONLY 2u /* only functions, from symbol tables: fast */
+#define WICK_SYMBOLIZE_NO_INLINES 4u /* leave out inlined calls */
 #define WICK_SYMBOLIZE_CACHE 8u      /* keep answers in the user's cache directory */
 
 /*
- * Opens a program or library, whose addresses are its ELF virtual addresses, or a process
- * that runs. symbol_paths are directories and files with debug information besides the
- * usual ones, NULL last; NULL for none. The caller releases *ret with
- * wick_symbolizer_close(). On failure *ret is untouched.
+ * Opens a program or library, where addresses are ELF virtual addresses, or a running process.
+ * symbol_paths are additional directories and files with debug information, NULL last; NULL for
+ * none. The caller releases *ret with wick_symbolizer_close(). On failure *ret is untouched.
  */
 WICK_API int wick_symbolizer_open_file(const char *path, unsigned int options,
 				       const char *const *symbol_paths,
@@ -61,7 +59,7 @@ enum wick_symbol_quality {
 	WICK_SYMBOL_FULL = 0,      /* function, file and line */
 	WICK_SYMBOL_NAME = 1,      /* function */
 	WICK_SYMBOL_STRIPPED = 2,  /* no name; the function is "module+0x1234" */
-	WICK_SYMBOL_CORRUPTED = 3, /* no name, for the file makes no sense */
+	WICK_SYMBOL_CORRUPTED = 3, /* no name, because the file is corrupted */
 	WICK_SYMBOL_INVALID = 4,   /* the address is in no module */
 };
 
@@ -71,21 +69,21 @@ struct wick_symbol_frame {
 	const char *file;     /* NULL when unknown */
 	uint32_t line;        /* 0 when unknown */
 	uint32_t column;      /* 0 when unknown */
-	uint32_t inlined;     /* 1: into the frame that follows */
+	uint32_t inlined;     /* 1: inlined into the next frame */
 };
 
-/* All of it belongs to the symbolizer and is valid until its next address. */
+/* Owned by the symbolizer and valid until its next lookup. */
 struct wick_symbol {
 	uint64_t address;
 	uint64_t vaddr;                         /* in the module */
-	const char *module;                     /* path, "" when the address is in none */
-	const char *build_id;                   /* in hex, "" when there is none */
+	const char *module;                     /* path; "": the address is in no module */
+	const char *build_id;                   /* in hex; "": none */
 	const struct wick_symbol_frame *frames; /* innermost first */
 	uint32_t frame_count;                   /* at least 1 */
 	uint32_t quality;                       /* enum wick_symbol_quality */
 };
 
-/* Returns 1 when there is a name, else 0; or -ENOMEM, and *ret is untouched. */
+/* Returns 1 if there is a name, else 0; or -ENOMEM, and *ret is untouched. */
 WICK_API int wick_symbolize(struct wick_symbolizer *symbolizer, uint64_t address,
 			    struct wick_symbol *ret);
 
@@ -96,7 +94,7 @@ struct wick_symbol_details {
 	uint32_t is_statement, prologue_end, epilogue_begin;
 };
 
-/* Tells more of the address looked up last; -ENOENT when nothing more is known. */
+/* More about the address looked up last. Returns -ENOENT if nothing more is known. */
 WICK_API int wick_symbolize_details(struct wick_symbolizer *symbolizer,
 				    struct wick_symbol_details *ret);
 

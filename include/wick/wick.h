@@ -3,7 +3,7 @@
 #define WICK_WICK_H
 
 /*
- * wick: what a program tells of itself to whoever records it:
+ * wick: lets a program report events about itself to a recorder:
  *
  *	wick_event("db.query", elapsed_ns);
  *	wick_gauge("queue.length", length);
@@ -11,14 +11,15 @@
  *	wick_profile_begin("parse"); … wick_profile_end();
  *	wick_alloc(block, size); … wick_free(block);
  *
- * Include it and link nothing: the functions are there when the program runs under
- * `wick record --engine signal` or `wick heap`, and cost a test of a pointer when it does not.
- * Events become values of the recording, beside its samples; labels and parts stand
- * with every sample that their thread takes from then on. docs/reference/user-events.md tells what
- * each view and format makes of them.
+ * Include this header; there is no library to link. The functions are available when the program
+ * runs under `wick record --engine signal` or `wick heap`; otherwise each call costs a test of a
+ * pointer. Events become values in the recording, beside its samples. Labels and parts are attached
+ * to every later sample of their thread. docs/reference/user-events.md describes how views and
+ * formats show them.
  *
- * Threads: all of it, at any time, also in signal handlers; what interrupts itself is
- * dropped and counted. Texts are copied; names are cut after 200 bytes.
+ * Threads: any thread may call any function at any time, also in signal handlers. A call that
+ * interrupts another one in the same thread is dropped and counted. Texts are copied; names are cut
+ * after 200 bytes.
  */
 
 #include <stddef.h>
@@ -37,13 +38,13 @@ struct wick_event {
 	const char *name; /* what happened: "db.query" */
 	const char *unit; /* of the weight: "nanoseconds", "bytes", "count" … */
 	uint64_t weight;
-	int with_stack;                  /* and where: takes a microsecond more */
-	const struct wick_label *labels; /* of this event alone */
+	int with_stack;                  /* also record the stack: takes a microsecond more */
+	const struct wick_label *labels; /* of this event only */
 	size_t label_count;
-	int is_gauge; /* the weight is an int64_t, what there is now: never added up */
+	int is_gauge; /* the weight is an int64_t, the current level: never summed */
 };
 
-/* Not to be called by name: they are there under a recorder only. */
+/* Do not call these directly: they exist only under a recorder. */
 #define WICK_WEAK __attribute__((weak, visibility("default")))
 WICK_WEAK void wick_record_event(const struct wick_event *event);
 WICK_WEAK void wick_record_label(const char *key, const char *value);
@@ -54,7 +55,7 @@ WICK_WEAK void wick_record_stop(int stopped);
 WICK_WEAK void wick_record_alloc(const void *block, size_t size);
 WICK_WEAK void wick_record_free(const void *block);
 
-/* Whether somebody records this program. */
+/* Whether this program is being recorded. */
 static inline int wick_is_recorded(void)
 {
 	return wick_record_event != NULL;
@@ -66,7 +67,7 @@ static inline void wick_event_full(const struct wick_event *event)
 		wick_record_event(event);
 }
 
-/* Something took that long. */
+/* Something took this long. */
 static inline void wick_event(const char *name, uint64_t elapsed_ns)
 {
 	struct wick_event event = {name, "nanoseconds", elapsed_ns, 1, NULL, 0, 0};
@@ -74,7 +75,7 @@ static inline void wick_event(const char *name, uint64_t elapsed_ns)
 	wick_event_full(&event);
 }
 
-/* Something happened so many times, or went up by so much. */
+/* Something happened this many times, or increased by this much. */
 static inline void wick_count(const char *name, uint64_t times)
 {
 	struct wick_event event = {name, "count", times, 0, NULL, 0, 0};
@@ -82,7 +83,7 @@ static inline void wick_count(const char *name, uint64_t times)
 	wick_event_full(&event);
 }
 
-/* There is so much of something now: the length of a queue, open files, free room. */
+/* The current level of something: the length of a queue, open files, free space. */
 static inline void wick_gauge(const char *name, int64_t level)
 {
 	struct wick_event event = {name, "count", (uint64_t)level, 0, NULL, 0, 1};
@@ -91,8 +92,8 @@ static inline void wick_gauge(const char *name, int64_t level)
 }
 
 /*
- * What is done for whom, from now on in this thread and in what it forks; NULL takes it
- * back. A thread has room for 64 of them, and 2046 bytes in all.
+ * Labels this thread, and processes it forks, from now on; a NULL value removes the label. A thread
+ * can have 64 labels, and 2046 bytes in total.
  */
 static inline void wick_label(const char *key, const char *value)
 {
@@ -100,7 +101,7 @@ static inline void wick_label(const char *key, const char *value)
 		wick_record_label(key, value);
 }
 
-/* The trace that this thread works for: ids in hex, as in W3C's traceparent; NULL: none. */
+/* The trace that this thread works on: ids in hex, as in the W3C traceparent; NULL: none. */
 static inline void wick_trace(const char *trace_id, const char *span_id)
 {
 	wick_label("trace_id", trace_id);
@@ -108,9 +109,8 @@ static inline void wick_trace(const char *trace_id, const char *span_id)
 }
 
 /*
- * A part of the work begins and ends, in one thread: samples and events between the two
- * have its name as the label "part", and the time that it took is an event "part". Parts
- * may lie in parts, 16 deep.
+ * Begin and end of a part of the work, in one thread: samples and events in between have its name
+ * as the label "part", and its duration is an event "part". Parts can be nested, up to 16 deep.
  */
 static inline void wick_profile_begin(const char *name)
 {
@@ -125,10 +125,10 @@ static inline void wick_profile_end(void)
 }
 
 /*
- * A pool of the program's own has given out a block, and is about to take it back. Such
- * blocks lie inside others, which the pool had of malloc() or mmap(): they are recorded
- * beside those, as a kind of their own, and are no memory on top of them. What a pool does
- * within malloc() or operator new, where the program brings its own, is told by that call.
+ * A custom pool has handed out a block, or is about to take it back. Such blocks are inside larger
+ * blocks that the pool got from malloc() or mmap(): they are recorded as a separate kind and do not
+ * count as additional memory. If a pool works inside the program's own malloc() or operator new,
+ * that call already reports the block.
  */
 static inline void wick_alloc(const void *block, size_t size)
 {
@@ -142,7 +142,9 @@ static inline void wick_free(const void *block)
 		wick_record_free(block);
 }
 
-/* No samples of this program until it is resumed; what it tells is kept. Takes a store. */
+/*
+ * Pauses sampling of this program until it is resumed; events are still recorded. Costs one store.
+ */
 static inline void wick_pause(void)
 {
 	if (wick_record_pause)
@@ -156,9 +158,9 @@ static inline void wick_resume(void)
 }
 
 /*
- * Nothing at all of this program until it is started: no samples, no events, and no ticks
- * that could disturb it. A program that wants but a stretch of itself seen stops first.
- * What it stops it stops in all its threads, and in processes that it forks.
+ * Records nothing of this program until it is started: no samples, no events, and no timer ticks
+ * that could disturb it. To record only one phase, a program stops first. This affects all threads,
+ * and processes that it forks.
  */
 static inline void wick_stop(void)
 {
