@@ -3,13 +3,14 @@
 #define WICK_RECORD_LEAK_SCAN_H
 
 /*
- * leak_scan: looks for leaks in a process that is recorded, and writes down what was found.
+ * leak_scan: looks for leaks in a recorded process and writes the result to the recording.
  *
- * Threads: all functions are called by the one that drives the engine, for ptrace belongs to it.
+ * Threads: all functions are called by the thread that drives the engine, because ptrace is tied to
+ * it.
  *
- * The process is stopped, what it has told is drained, and then it goes on: a copy of it, or the
- * process itself when it waits at its end, is what is looked at. Which blocks were live then is
- * what the recording tells, which is read again up to there.
+ * The process is stopped, its pending events are drained, and then it continues. The scan examines
+ * a copy of the process (a fork), or the process itself if it is waiting at its exit. Which blocks
+ * were live at that moment comes from the recording, which is read again up to there.
  */
 
 #include <stdbool.h>
@@ -28,13 +29,13 @@ struct leak_job {
 	struct engine *engine;
 	struct recording_writer *writer;
 	int output_fd;             /* of the recording; the file may have lost its name */
-	enum leak_trigger trigger; /* why it is done */
+	enum leak_trigger trigger; /* what asked for the scan */
 };
 
-/* A copy of a process that was looked at, and could not be taken away: the process is stopped. */
+/* A copy of a scanned process that could not be removed because the process is stopped. */
 struct leak_copy {
 	pid_t pid;   /* of the process */
-	pid_t child; /* 0: there is none */
+	pid_t child; /* 0: none */
 	uint64_t call_address;
 	bool in_vdso;
 };
@@ -44,28 +45,31 @@ struct leak_summary {
 	uint64_t paused_ns;
 	uint64_t cpu_ns;
 	struct leak_sum sums[LEAK_CLASSES];
-	struct leak_copy left; /* told in any case */
+	struct leak_copy left; /* set in any case */
 };
 
 struct leak_search;
 
 /*
- * Begins: the process stands still for a moment, or until the end of the search when it waits. The
- * rest is done by a thread of its own. The caller ends *ret with leak_search_end().
+ * Starts a search. The process is stopped for a moment, or until the search ends if it is waiting
+ * at its exit. A separate thread does the rest. The caller ends *ret with leak_search_end().
  */
 int leak_search_begin(const struct leak_job *job, const struct engine_process *process,
 		      struct leak_search **ret, struct error *err);
 
-/* Whether leak_search_end() would not wait. Called now and then, it sees to the process. */
+/*
+ * Whether leak_search_end() would return without waiting. Call it from time to time: it also takes
+ * care of the process.
+ */
 bool leak_search_is_done(struct leak_search *search);
 
-/* Writes down what was found; the process goes on in any case. */
+/* Writes the result to the recording. The process continues in any case. */
 int leak_search_end(struct leak_search *search, struct leak_summary *ret, struct error *err);
 
-/* Ends a search whose result nobody can write down any more. */
+/* Ends a search whose result can no longer be written. */
 void leak_search_drop(struct leak_search *search, struct leak_copy *ret_left);
 
-/* Tries again. Returns whether it is gone. */
+/* Tries again to remove the copy. Returns whether it is gone. */
 bool leak_copy_remove(const struct leak_copy *copy);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_RECORD_LEAK_WATCH_H
 
 /*
- * leak_watch: when a recorder looks for leaks: as programs end, by a signal, by the clock, and
- * when somebody asks.
+ * leak_watch: decides when a recorder scans for leaks: when programs exit, on a signal,
+ * periodically, and on request.
  */
 
 #include <stdbool.h>
@@ -19,14 +19,16 @@
 struct error;
 
 struct leak_watch_config {
-	bool on;                                      /* as programs end */
-	uint64_t every_ns;                            /* 0: not by the clock */
-	int at_signal;                                /* that the recorder gets; 0: none */
-	void (*notice)(void *self, const char *text); /* why a scan failed, once; NULL is fine */
+	bool on;           /* when programs exit */
+	uint64_t every_ns; /* 0: not periodically */
+	int at_signal;     /* signal to the recorder that starts a scan; 0: none */
+	void (*notice)(
+		void *self,
+		const char *text); /* called once with the reason why a scan failed; NULL is fine */
 	void *self;
 };
 
-/* A process that is to be scanned. */
+/* A process to scan. */
 struct leak_due {
 	pid_t pid;
 	enum leak_trigger trigger;
@@ -36,41 +38,45 @@ struct leak_due {
 struct leak_watch {
 	struct leak_watch_config config;
 
-	/* private, but for what came of it */
+	/* private, except for the results */
 	struct leak_job job;
-	uint64_t next_ns;           /* of the clock */
-	VEC(struct leak_due) due;   /* that were asked for */
-	struct leak_search *search; /* that is under way; NULL: none */
+	uint64_t next_ns;           /* next periodic scan */
+	VEC(struct leak_due) due;   /* requested scans */
+	struct leak_search *search; /* the current search; NULL: none */
 	struct engine_process searched;
-	VEC(struct leak_copy) left; /* that are tried to be taken away again, the next time: */
+	VEC(struct leak_copy) left; /* copies still to be removed; the next attempt is at: */
 	uint64_t left_ns;
 	uint32_t scans;
 	uint32_t failures; /* of scans at the end of a process */
 	struct leak_summary last;
-	struct error why; /* the last one that failed did so; code 0: none */
+	struct error why; /* why the last failed scan failed; code 0: none failed */
 };
 
-/* Before it nothing happens. */
+/* Must come first: until then nothing happens. */
 void leak_watch_begin(struct leak_watch *watch, const struct leak_job *job);
 
-/* A scan of all that runs, soon. Nothing after the end. */
+/* Asks for a scan of all running processes, soon. Has no effect after the end. */
 void leak_watch_ask(struct leak_watch *watch, enum leak_trigger trigger);
 
-/* When to look at the latest; UINT64_MAX: never. */
+/* The latest time to call leak_watch_look(); UINT64_MAX: never. */
 uint64_t leak_watch_next_ns(const struct leak_watch *watch);
 
 /* Does what is due. */
 void leak_watch_look(struct leak_watch *watch, uint64_t now_ns);
 
-/* A scan of all that runs, now. 0, or why there was none. Drains the engine meanwhile. */
+/*
+ * Scans all running processes now, and drains the engine meanwhile. Returns 0, or a negative errno
+ * if there was no scan.
+ */
 int leak_watch_scan(struct leak_watch *watch, struct error *err);
 
-/* Ends once what is under way, and what waits for it, is found and written down. */
+/* Completes the current scan and all pending ones, then ends. */
 void leak_watch_finish(struct leak_watch *watch);
 
 /*
- * Ends at once: what is under way is dropped, and who waits goes on. After it the engine and the
- * writer are not used, and nothing happens any more. Fine before the begin, and again.
+ * Ends at once: drops the current scan, and lets processes that wait for a scan continue. The
+ * engine and the writer are not used afterwards. May be called before leak_watch_begin(), and more
+ * than once.
  */
 void leak_watch_end(struct leak_watch *watch);
 

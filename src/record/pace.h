@@ -3,12 +3,12 @@
 #define WICK_RECORD_PACE_H
 
 /*
- * pace: how often an engine samples while a recording goes on, and when it does not.
+ * pace: controls the sampling rate of an engine during a recording, and its pauses.
  *
- * The budget, the breaker, alarms, a delay at the start and people who pause a recording
- * all have a say; the engine is told one rate. With any reason to pause that is none.
- * Where an engine fails to change its rate that is told, and the recording goes on; it is
- * tried again for another rate and when somebody asks, but not without end.
+ * The budget, the breaker, alarms, a delay at the start and pauses by the user all contribute; the
+ * result is one rate for the engine, which is 0 while there is any reason to pause. If an engine
+ * fails to change its rate, this is reported and the recording continues. It is retried for another
+ * rate and on request, but only a limited number of times.
  */
 
 #include <stdbool.h>
@@ -19,23 +19,24 @@
 #include "record/breaker.h"
 #include "record/budget.h"
 
-/* Why nothing is sampled: bits. */
+/* Reasons for a pause: bits. */
 enum pace_reason {
-	PACE_DELAY = 1 << 0,   /* it begins later */
-	PACE_ASKED = 1 << 1,   /* somebody wants it so */
+	PACE_DELAY = 1 << 0,   /* sampling starts later */
+	PACE_ASKED = 1 << 1,   /* the user asked for it */
 	PACE_BREAKER = 1 << 2, /* the host is too busy */
 };
 
 struct pace_config {
 	double budget;     /* share of the target's time, 0.02 for 2 %; 0: any */
 	uint32_t least_hz; /* the budget's floor; 0: by what is recorded */
-	bool keeps_rate;   /* the rate is not ours to lower: too much is told, not mended */
+	bool keeps_rate;   /* the rate must not be lowered: too high a cost is only reported */
 	double breaker;    /* busy share of the host above which it pauses; 0: never */
 	uint64_t delay_ns;
 	enum engine_mode mode;
-	bool machine; /* all of it is the target */
-	bool group;   /* a control group is: as many processes as on a machine */
-	/* Called with lines for people; NULL: nobody reads. */
+	bool machine; /* the whole machine is the target */
+	bool group; /* the target is a control group, which may have as many processes as a machine
+		     */
+	/* Called with messages for the user; NULL is fine. */
 	void (*notice)(void *self, const char *text);
 	void *self;
 };
@@ -47,22 +48,24 @@ struct pace {
 	struct breaker breaker;
 	struct alarms alarms;
 	uint32_t paused; /* enum pace_reason */
-	uint32_t hz;     /* that the engine has; 0: none */
-	bool fixed;      /* by a period that was given: it can be paused, not lowered */
-	bool hurried;    /* buffers are to be emptied more often */
-	/* Changes of the rate that failed: in all, in a row, the last of them, and why. */
+	uint32_t hz;     /* current rate of the engine; 0: paused */
+	bool fixed;      /* the period was given: sampling can be paused, but not slowed */
+	bool hurried;    /* buffers must be emptied more often */
+	/* Failed changes of the rate: total, consecutive, the last rate, and the reason. */
 	uint32_t failures;
 	uint32_t failures_in_row;
 	uint32_t refused_hz;
 	char refusal[256];
 	uint64_t start_ns;
 	uint64_t paused_since_ns;
-	/* Of the stretches of budget and alarms: when they began, and the figures then. */
+	/*
+	 * The current periods of budget and alarms: when they began, and the figures at that time.
+	 */
 	uint64_t look_ns;
 	uint64_t alarm_ns;
 	uint64_t own_ns;
-	uint64_t lag_ns; /* at most, in this one */
-	uint64_t late;   /* stretches in a row in which it was */
+	uint64_t lag_ns; /* maximum of this period */
+	uint64_t late;   /* consecutive periods in which it was late */
 	struct engine_stats looked;
 	struct engine_stats alarmed;
 	double ring_fill;
@@ -72,22 +75,22 @@ struct pace {
 	uint32_t lowered; /* times */
 };
 
-/* How long nothing is sampled at first, for engine_config.paused. */
+/* Whether sampling starts paused, for engine_config.paused. */
 bool pace_begins_paused(const struct pace_config *config);
 
-/* The engine has started, at its rate or paused as above. Borrows the engine. */
+/* Call it when the engine has started, at its rate or paused as above. Borrows the engine. */
 void pace_begin(struct pace *pace, const struct pace_config *config, struct engine *engine);
 
-/* To be called often; lag_ns is how late that is. Changes the rate if need be. */
+/* Call it often; lag_ns is how late the call is. Changes the rate if necessary. */
 void pace_look(struct pace *pace, uint64_t now_ns, uint64_t lag_ns);
 
-/* Somebody wants a pause, or its end. -EIO when the engine fails: refusal says why. */
+/* Pauses or resumes on request. Returns -EIO if the engine fails: `refusal` says why. */
 int pace_ask(struct pace *pace, bool paused, uint64_t now_ns);
 
-/* The recording is over: closes the books. */
+/* The recording has ended: completes the statistics. */
 void pace_end(struct pace *pace, uint64_t now_ns);
 
-/* Until when pace_look() can wait, at most. */
+/* The latest time for the next pace_look(). */
 uint64_t pace_next_ns(const struct pace *pace);
 
 #endif

@@ -6,14 +6,13 @@
  * record: joins a target, an engine and a recording, and owns the loop that runs
  * until the target ends, the time is up or someone asks to stop.
  *
- * It takes over the signals that a person or a supervisor sends: the first
- * SIGINT, SIGTERM or SIGHUP ends the recording in good order, a second one ends
- * at once. A launched program gets them too, as it would without us. SIGUSR2 pauses
- * the sampling and SIGUSR1 ends the pause, unless a launched program has a use for
- * them: then they are for it. A guest takes no signals.
+ * It handles the signals that a user or a supervisor sends: the first SIGINT, SIGTERM or SIGHUP
+ * ends the recording cleanly, a second one ends it at once. A launched program receives them too,
+ * as it would without wick. SIGUSR2 pauses sampling and SIGUSR1 resumes it, unless a launched
+ * program handles them: then they are passed on to it. A guest (libwick) handles no signals.
  *
- * With last_ns the last seconds are written at every end, and on SIGUSR2 unless the
- * program that was launched has a handler for it; that pauses nothing then.
+ * With last_ns the last seconds are written whenever the recording ends, and on SIGUSR2 unless the
+ * launched program has a handler for it; SIGUSR2 does not pause then.
  */
 
 #include <stdbool.h>
@@ -31,33 +30,35 @@ struct record_result;
 struct record_config {
 	const struct engine_ops *engine;
 	struct engine_config sampling;
-	struct target target; /* ids are filled in for a command */
+	struct target target; /* for a command the ids are filled in */
 	char *const *command; /* NULL: none is launched */
-	bool arguments; /* keep all of it in the recording, not the name of the program alone */
+	bool arguments;       /* record the whole command line, not only the name of the program */
 	const char *output;
-	const int *output_fd;    /* to be written instead; NULL: none */
-	const int *stop_fd;      /* ends the recording once it can be read; NULL: none */
-	bool is_guest;           /* of a program whose signals and limits stay as they are */
+	const int *output_fd; /* written instead of output; NULL: none */
+	const int *stop_fd;   /* ends the recording when it becomes readable; NULL: none */
+	bool is_guest; /* runs inside another program (libwick): do not change its signals and
+			  limits */
 	uint64_t duration_ns;    /* 0: no limit; from when sampling begins */
 	struct pace_config pace; /* its notice is the one below */
-	uint64_t last_ns;        /* only this much is kept, see flight.h; 0: all, in the output */
+	uint64_t last_ns; /* keep only this much, see flight_recorder.h; 0: write everything to the
+			     output */
 	struct leak_watch_config leaks; /* with sampling.heap.leaks; not with last_ns */
-	const char *title;              /* what is watched, for people */
-	/* Called about five times a second; NULL: nobody looks. */
+	const char *title;              /* what is watched, for the user */
+	/* Called about five times a second; NULL is fine. */
 	void (*progress)(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
 			 uint64_t file_bytes);
 	/*
-	 * With target.joins: called once when all is armed, with the variables that lead
-	 * programs to the engine, as engine_environment() gives them.
+	 * With target.joins: called once when everything is ready, with the environment variables
+	 * that connect programs to the engine, from engine_environment().
 	 */
 	void (*armed)(void *self, char *const *environment);
-	/* Called once when something worth a line on stderr was found out; NULL is fine. */
+	/* Called once for each message that deserves a line on stderr; NULL is fine. */
 	void (*notice)(void *self, const char *text);
 	/* With last_ns: called when the last seconds have been written; NULL is fine. */
 	void (*wrote)(void *self, const struct flight_written *written);
 	/*
-	 * Called once when the recording is closed, or has failed with err, before
-	 * the program that was launched is waited for; NULL is fine.
+	 * Called once when the recording is closed or has failed with err, before waiting for a
+	 * launched program; NULL is fine.
 	 */
 	void (*finished)(void *self, const struct record_result *result, const struct error *err);
 	void *self;
@@ -74,27 +75,29 @@ struct record_result {
 	enum record_end end;
 	uint64_t duration_ns;
 	uint64_t file_bytes;
-	uint64_t own_cpu_ns;    /* what the recorder itself used */
-	uint64_t paused_ns;     /* of the duration */
-	uint32_t lowest_hz;     /* that the budget or an alarm has set; 0: the rate stayed */
-	uint32_t rate_failures; /* times that the engine could not have another rate */
+	uint64_t own_cpu_ns; /* what the recorder itself used */
+	uint64_t paused_ns;  /* of the duration */
+	uint32_t lowest_hz; /* lowest rate set by the budget or an alarm; 0: the rate did not change
+			     */
+	uint32_t rate_failures; /* how often the engine failed to change its rate */
 	uint64_t own_rss_bytes;
 	uint32_t leak_scans;
-	uint32_t
-		leak_failures; /* scans at the end of a process, or of the recording, that failed */
-	struct leak_summary leaks; /* the last of them */
+	uint32_t leak_failures;    /* failed scans at the exit of a process or at the end of the
+				      recording */
+	struct leak_summary leaks; /* the last scan */
 	bool has_child;
 	bool target_stopped; /* by a signal or a debugger, at the end */
-	bool child_running;  /* it goes on without us */
+	bool child_running;  /* it continues to run without the recorder */
 	int killed_by;       /* the signal that ended the child before the recording; 0: none */
-	int child_status;    /* as a shell would give it */
+	int child_status;    /* as a shell reports it */
 	int exec_code;       /* negative errno when the program could not be started */
-	bool killed_early;   /* before it began: nothing was recorded, child_status is known */
+	bool killed_early; /* it was killed before it started: nothing was recorded, child_status is
+			      valid */
 };
 
 /*
- * Records. *ret is valid also after a failure. The output is left as far as it
- * was written; it is removed only when the program could not be started.
+ * Records. *ret is valid even after a failure. The output keeps what was written so far; it is
+ * removed only if the program could not be started.
  */
 int record_run(const struct record_config *config, struct record_result *ret, struct error *err);
 

@@ -3,9 +3,9 @@
 #define WICK_RECORD_RECORDER_H
 
 /*
- * recorder: owns all that a recording is made of, and ends it in one order.
+ * recorder: owns all parts of a recording and shuts them down in a fixed order.
  *
- * Who uses another ends before it:
+ * A part ends before the parts that it uses:
  *
  *	remote control	asks the pace, the leak watch, the engine and the writer
  *	leak watch	uses the engine and the writer; programs that wait for it go on
@@ -16,7 +16,7 @@
  *	child, others	the target, and what the engine had left for it
  *	signals		as they were before
  *
- * The pace only borrows the engine, and is not asked after the remote control has ended.
+ * The pace only borrows the engine, and is not used after the remote control has ended.
  */
 
 #include <signal.h>
@@ -43,19 +43,19 @@ struct recorder {
 	const struct record_config *config;
 	struct record_result *result;
 
-	/* What it owns. A pointer is NULL before it is opened and after it has ended. */
-	struct remote *remote; /* where others ask how it goes; NULL: they cannot */
+	/* Owned parts. A pointer is NULL before the part is opened and after it has ended. */
+	struct remote *remote; /* answers requests of other processes; NULL: not available */
 	struct leak_watch leaks;
 	struct engine *engine;
 	struct kernel_addresses *kernel;
 	struct jit_watch jit;
-	struct memory_watch memory; /* of a recording of the heap */
-	struct flight *flight;      /* NULL: all goes to the output */
+	struct memory_watch memory; /* for heap recordings */
+	struct flight *flight;      /* NULL: everything goes to the output */
 	struct recording_writer *writer;
 	struct child child;
 	bool launched;
-	struct target_watch others; /* processes that we did not start */
-	int signal_fd;              /* -1: no signals were taken */
+	struct target_watch others; /* target processes that we did not start */
+	int signal_fd;              /* -1: we handle no signals */
 	bool mask_changed;
 	sigset_t old_mask;
 	sigset_t taken;
@@ -67,36 +67,36 @@ struct recorder {
 	uint64_t flushed_ns;
 	uint64_t clock_ns;
 	uint64_t drained_ns;
-	uint64_t lonely_ns; /* since when nobody is left of those who joined; 0: some are */
-	int stop_signals;   /* seen so far */
-	int last_stop;      /* the last of them */
-	int pause;          /* 1: somebody wants a pause, -1: its end, 0: neither */
-	int suspend;        /* the signal that asks us to be stopped for a while; 0: none */
-	bool write_asked;   /* the last seconds are wanted */
+	uint64_t lonely_ns; /* since when no joined process is left; 0: there are some */
+	int stop_signals;   /* number received so far */
+	int last_stop;      /* the last one received */
+	int pause;          /* 1: pause requested, -1: resume requested, 0: neither */
+	int suspend;        /* the signal that asks us to suspend (Ctrl-Z); 0: none */
+	bool write_asked;   /* writing the last seconds was requested */
 };
 
 enum recorder_end {
-	RECORDER_END_RECORDING, /* all that uses the engine or the output */
+	RECORDER_END_RECORDING, /* everything that uses the engine or the output */
 	RECORDER_END_ALL,       /* and the rest */
 };
 
 /*
- * Arms everything and starts the target. On failure what was opened has ended, and an output that
- * was made has gone. Borrows config and result until the end.
+ * Prepares everything and starts the target. On failure all opened parts have ended, and an output
+ * file that was created is removed. Borrows config and result until the end.
  */
 int recorder_open(struct recorder *recorder, const struct record_config *config,
 		  struct record_result *result, struct error *err);
 
 /*
- * Ends it so far, in the order above. What has ended before, or was never opened, is left out:
- * it may be called at any time and again.
+ * Ends the parts up to `until`, in the order above. Skips parts that have ended or were never
+ * opened: it may be called at any time, and more than once.
  */
 void recorder_end(struct recorder *recorder, enum recorder_end until);
 
-/* Whether a signal asks for the end of a recording. */
+/* Whether this signal ends a recording. */
 bool recorder_is_stop(int number);
 
-/* Writes down how the clocks go together. */
+/* Writes the current readings of the clocks, so that times can be converted. */
 void recorder_put_clocks(struct recorder *recorder, uint64_t now_ns);
 
 #endif

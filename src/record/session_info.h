@@ -2,7 +2,7 @@
 #ifndef WICK_RECORD_SESSION_INFO_H
 #define WICK_RECORD_SESSION_INFO_H
 
-/* session_info: what a recording says about how it was made and how it went. */
+/* session_info: the facts in a recording about how it was made and how it went. */
 
 #include <stdint.h>
 

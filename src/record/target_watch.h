@@ -3,8 +3,8 @@
 #define WICK_RECORD_TARGET_WATCH_H
 
 /*
- * target_watch: whether the processes or threads of a target, which others started, have
- * ended. One that nobody has waited for yet has ended as well. Starts as zeros.
+ * target_watch: detects the end of target processes or threads that we did not start. A zombie
+ * counts as ended. Initialise it with zeros.
  */
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 struct target;
 
-#define TARGET_WATCH_MAX 64 /* processes whose end is watched; more are simply polled */
+#define TARGET_WATCH_MAX 64 /* processes watched by descriptor; more are polled */
 
 struct target_watch {
 	const struct target *target;
@@ -25,7 +25,7 @@ struct target_watch {
 void target_watch_begin(struct target_watch *watch, const struct target *target);
 void target_watch_fini(struct target_watch *watch);
 
-/* A machine and a control group never end. */
+/* Whether all have ended. A machine and a control group never end. */
 bool target_watch_ended(struct target_watch *watch);
 
 #endif

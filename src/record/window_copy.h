@@ -3,11 +3,11 @@
 #define WICK_RECORD_WINDOW_COPY_H
 
 /*
- * window_copy: the part of a recording that lies in a span of time, as another recording.
+ * window_copy: copies a time range of a recording into another recording.
  *
- * Samples and losses are taken by their times, and clocks and mappings all. A time off
- * the CPUs that began before the span counts from the span's start. Facts about the
- * session, names and the end mark are left to the caller.
+ * Samples and losses are selected by time; all clocks and mappings are copied. An off-CPU time that
+ * began before the range counts from the start of the range. The caller writes the facts about the
+ * session, the names and the end mark.
  */
 
 #include <stdint.h>
@@ -19,12 +19,12 @@ struct recording_writer;
 struct window {
 	uint64_t from_ns;
 	uint64_t until_ns; /* inclusive */
-	/* Called after each part, because there may be many; NULL: nobody waits. */
+	/* Called after each part, because there may be many; NULL is fine. */
 	int (*meanwhile)(void *self, struct error *err);
 	void *self;
 };
 
-/* What is missing before the first part that the reader finds is not of interest. */
+/* Parts missing before the first one that the reader finds do not matter. */
 int window_copy(struct recording_reader *reader, struct recording_writer *writer,
 		const struct window *window, struct error *err);
 

@@ -2,8 +2,10 @@
 #ifndef WICK_RECORD_WRITE_TRAILER_H
 #define WICK_RECORD_WRITE_TRAILER_H
 
-/* write_trailer: what makes a recording complete: names that only this machine knows now, and the
- * end. */
+/*
+ * write_trailer: completes a recording: writes the names that only this machine knows now, and the
+ * end mark.
+ */
 
 #include <stdint.h>
 
@@ -13,7 +15,7 @@ struct record_config;
 struct record_result;
 struct recording_writer;
 
-/* Writes it, with what the result says up to now. Returns 0 or a negative errno. */
+/* Writes the trailer, with the result so far. Returns 0 or a negative errno. */
 int write_trailer(struct recording_writer *writer, const struct record_config *config,
 		  const struct record_result *result, const struct jit_watch *jit, uint64_t end_ns,
 		  struct error *err);

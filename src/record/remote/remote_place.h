@@ -3,10 +3,10 @@
 #define WICK_RECORD_REMOTE_REMOTE_PLACE_H
 
 /*
- * remote_place: the folders in which recorders have their sockets, one for each recorder, named
- * by its process id.
+ * remote_place: the folders for the sockets of recorders. Each recorder has one socket, named after
+ * its process id.
  *
- * A folder belongs to one user, and nobody else may look into it: so nobody else can take a name
+ * A folder belongs to one user and only that user can enter it, so no other user can occupy a name
  * there. In order of preference it is
  *
  *	/run/wick			of root
@@ -15,7 +15,7 @@
  *	/tmp/wick-UID			or, where another user has taken that name,
  *	/tmp/wick-UID-XXXXXX		with letters that nobody can guess
  *
- * Who looks for recorders looks at all of these: the environment may have been another one.
+ * A client searches all of these, because the recorder may have had a different environment.
  */
 
 #include <stddef.h>
@@ -27,33 +27,36 @@ struct sockaddr_un;
 #define REMOTE_PLACE_PATH 256
 
 /*
- * The folder of this user, which is made if need be: a descriptor of it, and its path for
- * remote_place_leave(). Or a negative errno.
+ * Returns a descriptor of this user's folder, which is created if necessary, and its path for
+ * remote_place_leave(); or a negative errno.
  */
 int remote_place_make(char *path, size_t size);
 
-/* Removes the folder if nobody has a socket in it. */
+/* Removes the folder if it has no sockets. */
 void remote_place_leave(const char *path);
 
-/* A folder that this user may look into. */
+/* A folder that this user may read. */
 struct remote_place {
 	int fd;
-	uid_t owner; /* root also looks into those of others */
+	uid_t owner; /* root also reads those of others */
 	const char *path;
 };
 
-/* Returns other than 0 to see no more of them. */
+/* Returns non-zero to stop the iteration. */
 typedef int remote_place_fn(void *self, const struct remote_place *place);
 
-/* Returns how many are other users', or what fn returned if that was not 0. */
+/* Returns how many folders belong to other users, or the non-zero result of fn. */
 int remote_place_each(remote_place_fn *fn, void *self);
 
-/* The address of what a descriptor of a folder or socket and a name ("": none) lead to. */
+/*
+ * The address of a socket: by a descriptor of its folder and its name, or of the socket itself and
+ * "".
+ */
 void remote_place_address(int fd, const char *name, struct sockaddr_un *ret);
 
 /*
- * Connects to a socket in a folder, without waiting. Returns the descriptor, -ENOENT when there
- * is none, -ECONNREFUSED when its recorder is gone.
+ * Connects to a socket in a folder, without waiting. Returns the descriptor, -ENOENT if there is no
+ * such socket, or -ECONNREFUSED if its recorder has ended.
  */
 int remote_place_connect(int folder_fd, const char *name);
 

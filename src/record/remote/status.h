@@ -2,7 +2,7 @@
 #ifndef WICK_RECORD_REMOTE_STATUS_H
 #define WICK_RECORD_REMOTE_STATUS_H
 
-/* status: how a recording that is under way goes, for who asks (see remote.h). */
+/* status: the state of a running recording, as an answer to a query (see remote.h). */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,8 +22,8 @@ struct recorder_status {
 	const struct pace *pace;
 	uint64_t elapsed_ns;
 	const char *output;
-	uint64_t kept_bytes;       /* in it so far, or in memory */
-	const struct error *error; /* why what was asked for failed; NULL: it did not */
+	uint64_t kept_bytes;       /* in the output so far, or in memory */
+	const struct error *error; /* why the request failed; NULL: it did not */
 };
 
 /* Writes it as JSON. */
