@@ -22,9 +22,8 @@ struct leak_watch_config {
 	bool on;           /* when programs exit */
 	uint64_t every_ns; /* 0: not periodically */
 	int at_signal;     /* signal to the recorder that starts a scan; 0: none */
-	void (*notice)(
-		void *self,
-		const char *text); /* called once with the reason why a scan failed; NULL is fine */
+	/* Called once with the reason why a scan failed; NULL is fine. */
+	void (*notice)(void *self, const char *text);
 	void *self;
 };
 

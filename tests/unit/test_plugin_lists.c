@@ -257,13 +257,13 @@ static void names_are_taken_by_wick_and_by_others(void **state)
 	struct wick_plugin plugin = PLUGIN;
 
 	plugin.views = (const struct wick_plugin_view *const[]){&function, NULL};
-	assert_left_out(world, &plugin, "there is a view function already");
+	assert_left_out(world, &plugin, "there is already a view function");
 	plugin.views = NULL;
 	plugin.analysers = (const struct wick_plugin_analyser *const[]){&all, NULL};
-	assert_left_out(world, &plugin, "there is an analyser all already");
+	assert_left_out(world, &plugin, "there is already an analyser all");
 	plugin = (struct wick_plugin)PLUGIN;
 	assert_int_equal(plugin_lists_add(&world->lists, &plugin, NULL), 0);
-	assert_left_out(world, &plugin, "there is a view title already");
+	assert_left_out(world, &plugin, "there is already a view title");
 }
 
 /* One that knew exporters and importers alone: what lies behind it is not its own. */

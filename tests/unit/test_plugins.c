@@ -118,7 +118,7 @@ static void a_name_is_taken_once(void **state)
 		plugins_load(EXAMPLE_PLUGIN ":" EXAMPLE_PLUGIN, keep_warning, &warnings);
 
 	assert_int_equal(warnings.count, 1);
-	assert_non_null(strstr(warnings.text, "there is a format paths already"));
+	assert_non_null(strstr(warnings.text, "there is already a format paths"));
 	assert_non_null(plugins_exporters(plugins)[0]);
 	assert_null(plugins_exporters(plugins)[1]);
 	assert_null(plugins_importers(plugins)[1]); /* nothing of the second one stays */
