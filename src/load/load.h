@@ -3,11 +3,11 @@
 #define WICK_LOAD_LOAD_H
 
 /*
- * load: from a recording to a profile: read, filter, symbolise.
+ * load: turns a recording into a profile: reads, filters and symbolises it.
  *
- * Samples are folded into their stacks while they are read, so memory follows
- * the unique stacks. Filters of time, process and thread act on samples; those
- * of names act on the stacks once they have names.
+ * Samples are folded into stacks while reading, so memory depends on the number of unique stacks.
+ * Filters by time, process and thread apply to samples; filters by name apply to stacks after
+ * symbolisation.
  */
 
 #include <stdbool.h>
@@ -24,13 +24,13 @@ struct importer_ops;
 struct name_source;
 struct profile;
 
-/* Told of a file that was cut off or is damaged, once it was read; optional. */
+/* Called after reading a file that is cut off or damaged; optional. */
 typedef void load_damaged_fn(void *self, const char *path, const struct recording_damage *damage);
 
 struct load_options {
 	load_damaged_fn *damaged;
 	void *damaged_self;
-	const char *event;    /* NULL: the one that was sampled */
+	const char *event;    /* NULL: the main event */
 	const uint64_t *pids; /* none: all */
 	size_t pid_count;
 	const uint64_t *tids;
@@ -45,31 +45,34 @@ struct load_options {
 	size_t only_count;
 	const char *const *ignore;
 	size_t ignore_count;
-	const char *const *alloc_fns; /* the same: functions that allocate for others */
+	const char *const *alloc_fns; /* regular expressions: functions that allocate for others */
 	size_t alloc_fn_count;
 	uint64_t from_ns; /* since the start of the recording */
 	uint64_t to_ns;
 	enum symbol_detail symbols;
-	bool inlines; /* else: no more than lines */
+	bool inlines; /* false: at most lines */
 	bool kernel;
 	bool short_names;
-	bool collapse_recursion; /* a function that calls itself directly is one frame */
+	bool collapse_recursion; /* merge directly recursive calls into one frame */
 	bool demangle;
-	bool heap;             /* of the heap, where there is one, whatever else there is */
-	uint64_t heap_step_ns; /* of its timeline; 0: what the recording asks for, or the next */
+	bool heap;             /* load the heap if there is one, even if there are samples */
+	uint64_t heap_step_ns; /* step of its timeline; 0: that of the recording, or else the next
+				  member */
 	uint64_t heap_usual_step_ns; /* 0: HEAP_STEP_NS */
-	bool heap_addresses;         /* also what comes of addresses: see heap_config */
+	bool heap_addresses;         /* also analyse addresses: see heap_config */
 	bool slices;                 /* fill profile->moments */
 	bool order;                  /* fill profile->time.samples; not with slices */
-	/* Fill profile->time; of a heap beside samples with values, entries and slices of it. */
+	/* Fill profile->time; for a heap beside samples also its values, entries and slices. */
 	bool tracks;
-	bool told; /* load_samples: what the program told as well, unless an event is asked for */
+	bool told; /* load_samples: include events reported by the program, unless an event is
+		      selected */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
-	bool symbol_cache;                           /* keep answers on disk, and use those kept */
-	const struct importer_ops *const *importers; /* besides ours, NULL last; NULL: none */
-	const struct symbol_search *fetch; /* brings debug files; optional, see debug_file.h */
-	const struct name_source *const *sources; /* of names, NULL last; NULL: files alone */
+	bool symbol_cache; /* keep answers on disk, and use them */
+	const struct importer_ops *const
+		*importers;                /* in addition to ours, NULL last; NULL: none */
+	const struct symbol_search *fetch; /* fetches debug files; optional, see debug_file.h */
+	const struct name_source *const *sources; /* of names, NULL last; NULL: files only */
 };
 
 void load_tell_damage(const struct load_options *options, const char *path,
@@ -82,34 +85,34 @@ void load_tell_damage(const struct load_options *options, const char *path,
 /* clang-format on */
 
 /*
- * Reads path ("-": standard input). The caller releases *ret with
- * profile_free(). Damage of the file is no failure: see profile->quality.
+ * Reads path ("-": standard input). The caller releases *ret with profile_free(). A damaged file is
+ * not a failure: see profile->quality.
  */
 int load_profile(const char *path, const struct load_options *options, struct profile **ret,
 		 struct error *err);
 
-/* The same from a descriptor, which it takes over; name is what messages call it. */
+/* The same from a descriptor, which it takes over; `name` is used in messages. */
 int load_profile_fd(int fd, const char *name, const struct load_options *options,
 		    struct profile **ret, struct error *err);
 
 /*
- * What is known of the heap in a recording, whatever else is in it. The caller releases *ret
- * with heap_profile_fini(). A recording without allocations is -EINVAL, with words.
+ * Loads the heap of a recording, whatever else it has. The caller releases *ret with
+ * heap_profile_fini(). Returns -EINVAL with a message if the recording has no allocations.
  */
 int load_heap(const char *path, const struct load_options *options, struct heap_profile *ret,
 	      struct error *err);
 
 /*
- * Called for each sample, and once more without one (NULL) when all were there. A
- * negative return value ends the reading with that code.
+ * Called for each sample, and once with NULL at the end. A negative result stops reading with that
+ * code.
  */
 typedef int load_sample_fn(void *self, const struct profile *profile,
 			   const struct export_sample *sample, struct error *err);
 
 /*
- * Hands out the samples of path one by one, with names, in the order of the file.
- * Reads it twice: the names of the kernel's functions stand at its end. Memory
- * follows the unique stacks.
+ * Passes the samples of path to fn one by one, with names, in file order. Reads the file twice,
+ * because the names of kernel functions are at its end. Memory depends on the number of unique
+ * stacks.
  */
 int load_samples(const char *path, const struct load_options *options, load_sample_fn *fn,
 		 void *self, struct error *err);

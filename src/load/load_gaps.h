@@ -2,7 +2,7 @@
 #ifndef WICK_LOAD_LOAD_GAPS_H
 #define WICK_LOAD_LOAD_GAPS_H
 
-/* load_gaps: the modules in which samples end that could be named better, and what they lack. */
+/* load_gaps: lists the modules of samples that could have better names, and what is missing. */
 
 #include <stddef.h>
 
@@ -16,7 +16,7 @@ struct load_gaps_input {
 	const struct symboliser *symboliser;
 	const struct dictionary *dictionary;
 	enum symbol_detail symbols;     /* what was looked up */
-	const struct profile_gap *gaps; /* by module id, and one more for addresses in none */
+	const struct profile_gap *gaps; /* by module id, plus one for addresses in no module */
 	size_t count;
 	const char *jit_refused; /* see RECORDING_JIT_REFUSED; NULL: none */
 };

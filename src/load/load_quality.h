@@ -2,7 +2,9 @@
 #ifndef WICK_LOAD_LOAD_QUALITY_H
 #define WICK_LOAD_LOAD_QUALITY_H
 
-/* load_quality: counts what is worth knowing about the stacks of a profile. */
+/*
+ * load_quality: counts how complete the stacks of a profile are, and how well they are symbolised.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,24 +13,25 @@
 struct profile;
 struct profile_gap;
 
-/* How well an address is known. */
+/* How well an address was symbolised. */
 struct load_judged {
 	uint8_t quality; /* enum symbol_quality */
-	uint32_t module; /* MODULE_NONE: in none */
-	uint32_t frame;  /* of the recording, that it came from first */
+	uint32_t module; /* MODULE_NONE: in no module */
+	uint32_t frame;  /* frame of the recording that it first came from */
 };
 
-/* All are borrowed. */
+/* All pointers are borrowed. */
 struct load_quality {
-	struct profile *profile;          /* whose counts are added to */
+	struct profile *profile;          /* whose counts are updated */
 	const struct load_judged *judged; /* by location */
-	struct profile_gap *gaps;         /* by module, and one more for addresses in none */
+	struct profile_gap *gaps;         /* by module, plus one for addresses in no module */
 	size_t gap_count;
-	bool may_be_cut;        /* some stacks before their root: only then all are looked at */
-	bool by_frame_pointers; /* they do not say where they were cut: see known_root.h */
+	bool may_be_cut; /* some stacks may be cut before their root: only then all are checked */
+	bool by_frame_pointers; /* stacks come from frame pointers and do not say where they were
+				   cut: see known_root.h */
 };
 
-/* Adds samples of a stack. */
+/* Counts samples of a stack. */
 void load_quality_add(const struct load_quality *quality, uint32_t stack, uint64_t count);
 
 #endif

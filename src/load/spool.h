@@ -3,19 +3,18 @@
 #define WICK_LOAD_SPOOL_H
 
 /*
- * spool: what comes from a pipe, kept in a file without a name, so that it can be
- * read again. Where the temporary directory takes no such file, memory does.
+ * spool: saves input from a pipe in an unnamed file, so that it can be read again. If the temporary
+ * directory does not support that, it uses memory.
  */
 
 struct error;
 
-/* An empty file without a name, close-on-exec. Returns the descriptor. */
+/* Creates an empty unnamed file, close-on-exec. Returns the descriptor. */
 int spool_open(struct error *err);
 
 /*
- * Takes over fd and returns a descriptor in its place that reads from where fd
- * stood; *ret_again reads the same once more, with an offset of its own. On failure
- * fd is closed.
+ * Takes over fd and returns a descriptor that reads from the current position of fd; *ret_again
+ * reads the same data again, with its own offset. On failure fd is closed.
  */
 int spool(int fd, int *ret_again, struct error *err);
 

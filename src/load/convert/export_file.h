@@ -2,7 +2,7 @@
 #ifndef WICK_LOAD_CONVERT_EXPORT_FILE_H
 #define WICK_LOAD_CONVERT_EXPORT_FILE_H
 
-/* export_file: from a recording to a file of another format, whichever way that is made. */
+/* export_file: converts a recording to a file in another format. */
 
 struct error;
 struct export_config;
@@ -15,12 +15,12 @@ struct export_job {
 	const struct load_options *load;
 	const char *input;  /* "-": standard input */
 	const char *output; /* "-": standard output */
-	const char *option; /* that a user chooses the output with, for remedies; NULL: unknown */
+	const char *option; /* the option that sets the output, for remedies; NULL: unknown */
 };
 
 /*
- * Reads the input and writes the output, whole or not at all. Formats that list samples need no
- * memory for them.
+ * Reads the input and writes the output, completely or not at all. Formats that list samples do not
+ * hold them in memory.
  */
 int export_file(const struct export_job *job, struct error *err);
 

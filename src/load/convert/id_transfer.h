@@ -3,10 +3,10 @@
 #define WICK_LOAD_CONVERT_ID_TRANSFER_H
 
 /*
- * id_transfer: from the ids of one recording to those of a sink that is fed with parts of it.
+ * id_transfer: maps ids of a recording to ids of a sink that receives parts of it.
  *
- * What a sample names goes to the sink when it is first needed. Starts as zeros with
- * `from` and `to`. All functions return 0 or a negative errno.
+ * What a sample refers to is passed to the sink when it is first needed. Initialise with zeros, and
+ * set `from` and `to`. All functions return 0 or a negative errno.
  */
 
 #include <stddef.h>
@@ -19,15 +19,17 @@ struct dictionary;
 struct sample_batch;
 struct sink;
 
-/* Ids there; ID_NONE: not needed yet. */
+/* Ids in the sink; ID_NONE: not needed yet. */
 struct id_transfer_list {
 	VEC(uint32_t) ids;
 };
 
 struct id_transfer {
-	const struct dictionary *from; /* borrowed, as is the next */
+	const struct dictionary *from; /* borrowed, like the next */
 	const struct sink *to;
-	/* Counts processes to keep those of several recordings apart; NULL: they stay as they are.
+	/*
+	 * Counts processes, to keep those of several recordings apart; NULL: process ids do not
+	 * change.
 	 */
 	uint32_t *process_count;
 
@@ -48,7 +50,7 @@ int id_transfer_thread(struct id_transfer *transfer, uint32_t id, uint32_t *ret)
 int id_transfer_stack(struct id_transfer *transfer, uint32_t id, uint32_t *ret);
 int id_transfer_module(struct id_transfer *transfer, uint32_t id, uint32_t *ret);
 
-/* What one sample of a batch names. */
+/* What one sample of a batch refers to. */
 struct id_transfer_ids {
 	uint32_t stack;
 	uint32_t thread;

@@ -3,12 +3,13 @@
 #define WICK_LOAD_CONVERT_MERGE_H
 
 /*
- * merge: one recording of many, in any format that load_open() takes.
+ * merge: merges several recordings, in any format that load_open() accepts, into one.
  *
- * Blocks of a heap stay in their processes, which are kept apart: addresses may be the same.
+ * Processes are kept apart, and heap blocks stay in their processes, because addresses may
+ * coincide.
  *
- * All must measure the same in the same unit. Where all of them know the time of
- * day, their samples keep their distances in time; else they all begin together.
+ * All must measure the same value in the same unit. If all of them know the time of day, samples
+ * keep their distances in time; otherwise all recordings start at the same time.
  */
 
 #include <stddef.h>
@@ -17,8 +18,8 @@ struct error;
 struct load_options;
 
 /*
- * Writes the recordings of paths to output, a descriptor that is taken over. Of options the
- * importers are used, and who is told of damage.
+ * Merges the recordings at paths into output, a descriptor that it takes over. Of the options it
+ * uses only the importers and the damage callback.
  */
 int merge_files(const char *const *paths, size_t count, const struct load_options *options,
 		int output, struct error *err);

@@ -2,9 +2,7 @@
 #ifndef WICK_LOAD_FILTER_THREAD_STATE_H
 #define WICK_LOAD_FILTER_THREAD_STATE_H
 
-/*
- * thread_state: what a thread was doing when a sample was taken, by the sample's labels.
- */
+/* thread_state: what a thread was doing when a sample was taken, from the sample's labels. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,16 +10,19 @@
 struct dictionary;
 struct label;
 
-/* The key of the label that says it. */
+/* The key of the label. */
 #define THREAD_STATE_LABEL "state"
 
-/* A letter of /proc/PID/stat in words; anything else is one already. */
+/* Spells out a state letter of /proc/PID/stat; returns anything else unchanged. */
 const char *thread_state_in_words(const char *state);
 
-/* What a set of labels says; "" when nothing. Valid as long as the dictionary. */
+/* The state in a set of labels, "" if none. Valid as long as the dictionary. */
 const char *thread_state_of(const struct dictionary *dictionary, uint32_t labels);
 
-/* All labels of a set, the state in words; room for LABELS_MAX. Returns how many. */
+/*
+ * All labels of a set, with the state spelled out; `labels` has room for LABELS_MAX. Returns how
+ * many.
+ */
 size_t thread_state_labels(const struct dictionary *dictionary, uint32_t id, struct label *labels);
 
 #endif

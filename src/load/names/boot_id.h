@@ -2,7 +2,7 @@
 #ifndef WICK_LOAD_NAMES_BOOT_ID_H
 #define WICK_LOAD_NAMES_BOOT_ID_H
 
-/* boot_id: which start of which machine this is: kernel addresses hold for one alone. */
+/* boot_id: identifies this boot of this machine. Kernel addresses are valid for one boot only. */
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #ifndef WICK_LOAD_NAMES_FRAME_ORIGIN_H
 #define WICK_LOAD_NAMES_FRAME_ORIGIN_H
 
-/* frame_origin: what a frame of a recording is part of. */
+/* frame_origin: what a frame of a recording belongs to. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,19 +14,19 @@ struct dictionary;
 struct frame;
 struct module;
 
-/* The module of a frame, NULL for none. Only code in files and the kernel has one. */
+/* The module of a frame, or NULL. Only code in files and in the kernel has one. */
 const struct module *frame_module(const struct dictionary *dictionary, const struct frame *frame);
 
 enum function_origin frame_origin(const struct dictionary *dictionary, const struct frame *frame,
 				  enum symbol_quality quality);
 
-/* Whether it is of the kernel, by its address or by what an import told. */
+/* Whether it is a kernel frame, by its address or as an imported file says. */
 bool frame_is_kernel(const struct dictionary *dictionary, const struct frame *frame);
 
 /* Whether all frames have their names in the recording. */
 bool frames_are_places(const struct dictionary *dictionary);
 
-/* What stands for frames whose names are not in the recording. */
+/* The placeholder for frames whose names are not in the recording. */
 const struct symbol_frame *frame_placeholder(uint32_t kind);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_LOAD_NAMES_FUNCTION_HOMES_H
 
 /*
- * function_homes: in which file the functions of modules begin, by where they start.
- * Starts as zeros.
+ * function_homes: the source file of each function, by module and start address. Initialise with
+ * zeros.
  */
 
 #include <stdint.h>
@@ -25,10 +25,10 @@ struct function_homes {
 
 void function_homes_fini(struct function_homes *homes);
 
-/* The file, ID_NONE when it was not told. */
+/* The file, ID_NONE if it was not added. */
 uint32_t function_homes_find(const struct function_homes *homes, uint32_t module, uint64_t start);
 
-/* Tells of one that is not there. 0 or -ENOMEM. */
+/* Adds one that is not in the table yet. Returns 0 or -ENOMEM. */
 int function_homes_add(struct function_homes *homes, struct function_home home);
 
 #endif

@@ -3,9 +3,9 @@
 #define WICK_LOAD_NAMES_JIT_FUNCTIONS_H
 
 /*
- * jit_functions: names of compiled code that samples hit, from /tmp/perf-PID.map and
- * jit-PID.dump of the processes that made it. Both are gone or overwritten soon, and
- * mean nothing on another machine: recordings keep what they need of them.
+ * jit_functions: names of JIT-compiled code that samples hit, from /tmp/perf-PID.map and
+ * jit-PID.dump of the processes that generated it. Both files may soon be deleted or overwritten,
+ * and mean nothing on another machine, so recordings keep the names they need.
  */
 
 #include <stdbool.h>
@@ -22,12 +22,16 @@ struct recording_writer;
 
 struct jit_functions_search {
 	const struct dictionary *dictionary;
-	const struct jit_watch *watch; /* when names came; NULL: nobody knows */
-	const struct jit_past *past;   /* the imported file that the processes are of, or NULL */
-	/* Is told of each name that a frame of the dictionary needs. A negative answer ends
-	 * those of the process. */
+	const struct jit_watch *watch; /* when names were added; NULL: unknown */
+	const struct jit_past *past;   /* the imported file that has the processes, or NULL */
+	/*
+	 * Called with each name that a frame of the dictionary needs. A negative result stops the
+	 * search in this process.
+	 */
 	int (*found)(void *self, uint32_t process, const struct jit_symbol *symbol);
-	/* Is told of files of a process that were there and not used, and why; NULL is fine. */
+	/*
+	 * Called with each file of a process that exists but was not used, and why; NULL is fine.
+	 */
 	void (*notice)(void *self, const struct process *process, const char *path,
 		       const char *why);
 	void *self;
@@ -36,15 +40,16 @@ struct jit_functions_search {
 void jit_functions_find(const struct jit_functions_search *search);
 
 /*
- * For the end of a recording, which was watched. notice, which may be NULL, is told of files that
- * were there and not used, and why.
+ * For the end of a recording that had a jit_watch. `notice`, which may be NULL, is called with
+ * files that exist but were not used, and why.
  */
 void jit_functions_write(struct recording_writer *writer, const struct jit_watch *watch,
 			 void (*notice)(void *self, const char *text), void *self);
 
 /*
- * For an imported file: names from perf's maps of processes that ran on this machine before it was
- * written. Not every map counts: see proc/jit_file.h. Of those that do not the recording tells.
+ * For an imported file: names from perf maps of processes that ran on this machine before the file
+ * was written. Not every map is trusted: see proc/jit_file.h. The recording notes those that are
+ * not.
  */
 void jit_functions_if_same(struct recording_writer *writer, const struct import_origin *origin);
 

@@ -3,12 +3,12 @@
 #define WICK_LOAD_NAMES_JIT_WATCH_H
 
 /*
- * jit_watch: when the lines of /tmp/perf-PID.map came, which say nothing of it themselves.
+ * jit_watch: records when lines were added to /tmp/perf-PID.map, because the lines have no times.
  *
- * While recording it looks now and then how long the maps have grown of processes that were
- * seen in compiled code: a line behind that end came later, and what it names was not there.
+ * While recording it checks from time to time how long the maps are of processes seen in
+ * JIT-compiled code. A line past that length was added later, so its code did not exist before.
  *
- * Starts as zeros. One thread at a time.
+ * Initialise with zeros. One thread at a time.
  */
 
 #include <stddef.h>
@@ -23,16 +23,16 @@ struct watched_map;
 
 struct jit_watch {
 	VEC(struct watched_map *) maps;
-	size_t modules; /* of the dictionary that were looked at */
+	size_t modules; /* modules of the dictionary examined so far */
 	uint64_t next_ns;
 };
 
 void jit_watch_fini(struct jit_watch *watch);
 
-/* Looks when it is time again: call it often. Without memory times stay unknown. */
+/* Checks the maps if it is time: call it often. If out of memory, times stay unknown. */
 void jit_watch_look(struct jit_watch *watch, const struct dictionary *dictionary, uint64_t now_ns);
 
-/* How the map of a process, known by its identity, grew; *ret is borrowed. */
+/* How the map of a process grew; *ret is borrowed. The process is recognised by its identity. */
 size_t jit_watch_marks(const struct jit_watch *watch, const struct process *process,
 		       const struct perf_map_mark **ret);
 

@@ -3,19 +3,18 @@
 #define WICK_LOAD_NAMES_KEPT_FILES_H
 
 /*
- * kept_files: copies of programs and libraries that were mapped while they were
- * recorded, though the name that they had leads to them no more: deleted, or replaced by
- * an update. They stay in the user's cache, by build id and by what the recording says of
- * the file, for who looks at it later.
+ * kept_files: keeps copies of recorded programs and libraries that were deleted or replaced while
+ * still mapped. The copies are in the user's cache, keyed by build id and by what the recording
+ * knows about the file, for looking up names later.
  */
 
 struct module;
 struct recording_writer;
 
-/* Keeps those that processes of the recording still have mapped. */
+/* Copies such files that processes of the recording still have mapped. */
 void kept_files_add(const struct recording_writer *writer);
 
-/* The path of a kept file, with room for PATH_MAX bytes. 0 or -ENOENT. */
+/* Finds the path of a kept file; ret_path has room for PATH_MAX bytes. Returns 0 or -ENOENT. */
 int kept_files_find(const struct module *module, char *ret_path);
 
 #endif

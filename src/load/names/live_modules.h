@@ -3,11 +3,11 @@
 #define WICK_LOAD_NAMES_LIVE_MODULES_H
 
 /*
- * live_modules: which file, and where in it, an address of a process that runs is.
+ * live_modules: finds the file, and the place in it, for an address of a running process.
  *
- * Maps are read again when an address is in none of them. Files are reached through
- * the process itself, so that those in containers and those that were deleted or
- * replaced are the ones that are mapped. One thread at a time.
+ * The maps are read again if an address is in none of them. Files are opened through the process
+ * itself, so that the right ones are used even in containers and after they were deleted or
+ * replaced. One thread at a time.
  */
 
 #include <stdbool.h>
@@ -21,9 +21,9 @@ struct module;
 struct symbol_search;
 
 struct live_place {
-	const struct map_region *region; /* valid until the next address is looked for */
-	const struct module *module;     /* NULL without memory; valid as the last */
-	uint32_t module_id;              /* MODULE_NONE then */
+	const struct map_region *region; /* valid until the next lookup */
+	const struct module *module;     /* NULL: out of memory; valid until the next lookup */
+	uint32_t module_id;              /* MODULE_NONE if module is NULL */
 	uint64_t bias;
 };
 
@@ -31,16 +31,16 @@ struct live_place {
 int live_modules_new(pid_t pid, struct live_modules **ret, struct error *err);
 void live_modules_free(struct live_modules *modules); /* NULL is fine */
 
-/* Reads the maps now; a process that is not there, or may not be read, is an error. */
+/* Reads the maps now; fails if the process does not exist or cannot be read. */
 int live_modules_read(struct live_modules *modules, struct error *err);
 
-/* To be told of an exec: what was known of the addresses holds no more. */
+/* Call it after an exec: what was known about addresses is no longer valid. */
 void live_modules_forget(struct live_modules *modules);
 
-/* False when nothing is mapped at the address. */
+/* Returns false if nothing is mapped at the address. */
 bool live_modules_find(struct live_modules *modules, uint64_t address, struct live_place *ret);
 
-/* How a symboliser reaches the files; borrowed until live_modules_free(). */
+/* How a symboliser opens the files; borrowed until live_modules_free(). */
 const struct symbol_search *live_modules_search(const struct live_modules *modules);
 
 #endif

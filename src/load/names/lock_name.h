@@ -3,9 +3,9 @@
 #define WICK_LOAD_NAMES_LOCK_NAME_H
 
 /*
- * lock_name: what the program calls a lock that a thread has waited for. A recording tells where
- * the lock lies, in a label (engine/ebpf/offcpu_locks.h): the symbol that a file has there is its
- * name, as "table_lock" or, inside something larger, "shards+0x40".
+ * lock_name: finds the name of a lock that a thread waited for. A recording has the address of the
+ * lock in a label (engine/ebpf/offcpu_locks.h). The data symbol at that address is the name:
+ * "table_lock" or, inside a larger object, "shards+0x40".
  */
 
 #include <stdbool.h>
@@ -17,7 +17,10 @@ struct bytes;
 struct label;
 struct loader;
 
-/* Writes the name of the lock among n labels, with its NUL. False: there is none, or no name. */
+/*
+ * Writes the name of the lock in n labels, with its NUL. Returns false if there is no lock or no
+ * name.
+ */
 bool lock_name_find(struct loader *loader, const struct label *labels, size_t n, struct bytes *ret);
 
 #endif

@@ -3,10 +3,10 @@
 #define WICK_LOAD_NAMES_RESOLVER_H
 
 /*
- * resolver: all that is known of addresses of one file or of one process that runs.
+ * resolver: finds everything known about addresses of a file or of a running process.
  *
- * Addresses of a file are its ELF virtual addresses, those of a process its own. Joins
- * what maps them to files, the symboliser and its cache on disk. One thread at a time.
+ * Addresses of a file are ELF virtual addresses; those of a process are addresses in the process.
+ * Combines the mapping to files, the symboliser and its cache on disk. One thread at a time.
  */
 
 #include <stdbool.h>
@@ -22,17 +22,19 @@ struct name_source;
 struct resolver;
 
 struct resolver_config {
-	const char *path;    /* of a file; or, when it is NULL, */
+	const char *path;    /* of a file; if NULL, pid is used */
 	pid_t pid;           /* of a process */
-	const char *section; /* of the file, from whose start addresses count; NULL: from 0 */
+	const char *section; /* of the file; addresses are relative to its start; NULL: to 0 */
 	bool demangle;
 	enum symbol_detail detail;
 	const char *const *symbol_paths; /* copied */
 	size_t symbol_path_count;
 	bool no_disk_cache;
-	/* Brings debug files from elsewhere, see debug_file.h; borrowed. Optional. */
+	/* Fetches debug files from elsewhere, see debug_file.h; borrowed. Optional. */
 	const struct symbol_search *fetch;
-	/* Asked for what has no name, see name_source.h, NULL last; borrowed. Optional. */
+	/*
+	 * Queried for addresses without a name, see name_source.h; NULL last; borrowed. Optional.
+	 */
 	const struct name_source *const *sources;
 };
 
@@ -41,24 +43,24 @@ struct resolved {
 	enum symbol_quality quality;
 	const struct symbol_frame *frames; /* innermost first; valid until the next address */
 	size_t count;                      /* at least 1 */
-	const char *module;                /* path, "" when the address is in none */
-	const struct build_id *build_id;   /* of the module, NULL when there is no module */
+	const char *module;                /* path; "": the address is in no module */
+	const struct build_id *build_id;   /* of the module; NULL: no module */
 	uint32_t module_id;
-	uint64_t vaddr; /* in the module; the address itself when there is none */
+	uint64_t vaddr; /* in the module; without a module, the address itself */
 };
 
 /* The caller releases *ret with resolver_close(). */
 int resolver_open(const struct resolver_config *config, struct resolver **ret, struct error *err);
 void resolver_close(struct resolver *resolver); /* NULL is fine */
 
-/* Never fails: what is not known is an answer. */
+/* Never fails: "unknown" is an answer. */
 void resolver_find(struct resolver *resolver, uint64_t address, struct resolved *ret);
 
-/* Tells more of what was just found; -ENOENT when it cannot. */
+/* Gives details of the last result; returns -ENOENT if there are none. */
 int resolver_details(struct resolver *resolver, const struct resolved *found,
 		     struct symbol_details *ret);
 
-/* Why names of the module are missing, NULL when nothing is wrong. */
+/* Why names of the module are missing; NULL: no problem. */
 const char *resolver_problem(const struct resolver *resolver, uint32_t module_id);
 
 struct symboliser_stats resolver_stats(const struct resolver *resolver);

@@ -3,9 +3,9 @@
 #define WICK_LOAD_NAMES_RESOLVER_BATCH_H
 
 /*
- * resolver_batch: many addresses at once. They are looked up in the order in which they
- * lie, whatever the order of asking: neighbours share a unit, a function and the
- * memory where answers are kept, and that is half of the time.
+ * resolver_batch: looks up many addresses at once, in address order, whatever order the caller has
+ * them in. Neighbours share a compilation unit, a function and cached answers, which halves the
+ * time.
  */
 
 #include <stddef.h>
@@ -15,9 +15,9 @@ struct resolved;
 struct resolver;
 
 /*
- * Looks up count addresses and hands out each answer with the place of its address in the
- * order of asking; an answer is valid during the call. Ends with what visit answers when
- * that is not 0; -ENOMEM without memory.
+ * Looks up `count` addresses and calls visit for each answer, with the index of its address. An
+ * answer is valid during the call. Stops with the result of visit if that is not 0; returns -ENOMEM
+ * if out of memory.
  */
 int resolver_batch_visit(struct resolver *resolver, const uint64_t *addresses, size_t count,
 			 int (*visit)(void *self, const struct resolved *found, size_t i),

@@ -3,12 +3,12 @@
 #define WICK_LOAD_SAMPLES_SAMPLE_COVER_H
 
 /*
- * sample_cover: the time that a sample tells of.
+ * sample_cover: the time range that a sample covers.
  *
- * A sample of a thread that was away from its CPU weighs as much as it was away: it covers that
- * time. Some engines tell of it when it comes back, others say when it left. Where samples are of
- * all time, those inside the program cover what is since the one before. All others tell of the
- * moment they were taken at.
+ * A sample of a thread that was off its CPU weighs as much as the time it was off, and covers that
+ * time. Some engines report it when the thread comes back, others give the time when it left. In
+ * wall-clock mode, samples taken inside the program cover the time since the previous one. All
+ * other samples cover the moment they were taken at.
  */
 
 #include <stdbool.h>
@@ -16,29 +16,29 @@
 
 enum sample_cover_side { SAMPLE_COVERS_NOTHING, SAMPLE_COVERS_BEFORE, SAMPLE_COVERS_AFTER };
 
-/* Which side of its time a sample of that engine covers that tells of a thread which was away. */
+/* On which side of its time a sample of an off-CPU thread covers, for an engine. */
 enum sample_cover_side sample_cover_side_of(const char *engine);
 
 struct sample_cover {
-	uint64_t begin_ns; /* since the recording began; as end_ns: a moment */
+	uint64_t begin_ns; /* since the recording began; equal to end_ns: a moment */
 	uint64_t end_ns;
 	uint64_t weight;
 };
 
-/* A sample of that weight, with that time; side is where it covers what it weighs. */
+/* What a sample with this time and weight covers; `side` says whether before or after its time. */
 struct sample_cover sample_cover_of(uint64_t since_ns, uint64_t weight,
 				    enum sample_cover_side side);
 
-/* Whether something of it is from from_ns on and before to_ns. */
+/* Whether it overlaps [from_ns, to_ns). */
 bool sample_cover_meets(const struct sample_cover *cover, uint64_t from_ns, uint64_t to_ns);
 
 /*
- * What of its weight is there; 0 when nothing is. What a thread was away before the recording
- * began belongs to its first moment, so parts always come to the whole.
+ * The part of its weight in [from_ns, to_ns); 0 if there is no overlap. Time off the CPU before the
+ * recording began belongs to its first moment, so the parts always add up to the whole.
  */
 uint64_t sample_cover_within(const struct sample_cover *cover, uint64_t from_ns, uint64_t to_ns);
 
-/* The part from from_ns on and before to_ns, of one that is there. */
+/* The part in [from_ns, to_ns); it must overlap. */
 struct sample_cover sample_cover_cut(const struct sample_cover *cover, uint64_t from_ns,
 				     uint64_t to_ns);
 

@@ -3,8 +3,8 @@
 #define WICK_LOAD_SAMPLES_SAMPLE_GAUGES_H
 
 /*
- * sample_gauges: what processes told of levels, such as the length of a queue. They are
- * never added up: of each is kept the last, the lowest, the highest and the mean.
+ * sample_gauges: levels that processes reported, such as the length of a queue. They are never
+ * summed: for each the last, lowest, highest and mean value is kept.
  */
 
 #include <stdint.h>
@@ -20,14 +20,14 @@ struct sample_gauge {
 	int64_t lowest;
 	int64_t highest;
 	double sum;       /* for the mean */
-	uint64_t last_ns; /* when the last one was told: they need not come in order */
+	uint64_t last_ns; /* time of the last one: they may arrive out of order */
 };
 
 struct sample_gauges {
 	VEC(struct sample_gauge) items;
 };
 
-/* Adds a level: event, process, last and last_ns of told count. 0 or -ENOMEM. */
+/* Adds a level. Uses event, process, last and last_ns of `told`. Returns 0 or -ENOMEM. */
 int sample_gauges_add(struct sample_gauges *gauges, const struct sample_gauge *told);
 void sample_gauges_fini(struct sample_gauges *gauges);
 
