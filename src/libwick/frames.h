@@ -2,7 +2,7 @@
 #ifndef WICK_LIBWICK_FRAMES_H
 #define WICK_LIBWICK_FRAMES_H
 
-/* frames: the frames of a stack as the public library hands them out. */
+/* frames: converts the frames of a stack for the public library. */
 
 #include <stdint.h>
 
@@ -12,15 +12,15 @@
 
 struct profile;
 
-/* All zero is an empty one. */
+/* Empty when zeroed. */
 struct frame_list {
-	VEC(struct wick_profile_frame) items; /* the root first; texts belong to the profile */
+	VEC(struct wick_profile_frame) items; /* root first; texts are owned by the profile */
 
 	/* private */
 	VEC(uint32_t) nodes;
 };
 
-/* Fills the list anew. 0 or -ENOMEM. */
+/* Refills the list. Returns 0 or -ENOMEM. */
 int frame_list_fill(struct frame_list *list, const struct profile *profile, uint32_t stack);
 void frame_list_fini(struct frame_list *list);
 

@@ -2,7 +2,7 @@
 #ifndef WICK_LIBWICK_PROFILE_HANDLE_H
 #define WICK_LIBWICK_PROFILE_HANDLE_H
 
-/* profile_handle: what is behind the handle of a profile, for the files of this folder. */
+/* profile_handle: the implementation of struct wick_profile, for the files in this folder. */
 
 #include "load/load.h"
 
@@ -13,18 +13,18 @@ struct wick_load_options;
 
 struct wick_profile {
 	const struct profile *profile;
-	struct profile *owned; /* NULL: somebody else's */
-	struct reload *reload; /* NULL: it has its samples, or there are none to be had */
+	struct profile *owned; /* NULL: owned by someone else */
+	struct reload *reload; /* NULL: single samples are loaded already, or not available */
 };
 
-/* Ours of a caller's, with the memory that the arrays in it need. */
+/* Our load options for those of a caller, with memory for their arrays. */
 struct load_request {
 	struct load_options options;
 	const char *only[1];
 	const char *ignore[1];
 };
 
-/* Fills the request, which must stay where it is while its options are used. */
+/* Fills the request. It must not move while its options are in use. */
 int load_request_init(struct load_request *request, const struct wick_load_options *given,
 		      struct error *err);
 

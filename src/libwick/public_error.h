@@ -2,7 +2,7 @@
 #ifndef WICK_LIBWICK_PUBLIC_ERROR_H
 #define WICK_LIBWICK_PUBLIC_ERROR_H
 
-/* public_error: our errors as those of the public library. */
+/* public_error: converts our errors to those of the public library. */
 
 #include <wick/error.h>
 
@@ -23,7 +23,7 @@ static inline int public_error(const struct error *from, struct wick_error *to)
 	return from->code;
 }
 
-/* For what a caller must hand over. Returns 0, or -EINVAL when it is NULL. */
+/* Checks a required argument. Returns 0, or -EINVAL if it is NULL. */
 static inline int need(const void *given, const char *name, struct error *err)
 {
 	if (given)
@@ -32,7 +32,7 @@ static inline int need(const void *given, const char *name, struct error *err)
 			    "pass a valid pointer: the header says which arguments may be NULL");
 }
 
-/* For a number that no process can have. Returns the code. */
+/* Sets the error for an invalid process id. Returns the code. */
 static inline int refuse_pid(pid_t pid, struct error *err)
 {
 	return error_advise(err, error_set(err, -EINVAL, "%d is not a process id", (int)pid),

@@ -3,10 +3,10 @@
 #define WICK_LIBWICK_RELOAD_SAMPLES_H
 
 /*
- * reload_samples: from which file a profile was loaded, and how, for what it does not keep: its
- * samples one by one. They are many, and only few formats want them.
+ * reload_samples: remembers how a profile was loaded, to load its single samples again. A profile
+ * does not keep them, because there are many and few formats need them.
  *
- * It does not change: any number of threads may use one.
+ * Immutable: any number of threads may use one.
  */
 
 #include <stdbool.h>
@@ -19,13 +19,13 @@ struct wick_load_options;
 /* Whether a file can be read a second time. */
 bool reload_is_possible(const char *path);
 
-/* Copies what it needs. NULL without memory, or when the file is gone. */
+/* Copies what it needs. Returns NULL if out of memory, or if the file no longer exists. */
 struct reload *reload_new(const char *path, const struct wick_load_options *options);
 void reload_free(struct reload *reload); /* NULL is fine */
 
 /*
- * Loads the profile once more, with its samples in the order of time; the caller releases *ret.
- * Returns 1, 0 when the file is gone or is not what it was, or a negative errno.
+ * Loads the profile again, with its samples in time order; the caller releases *ret. Returns 1, 0
+ * if the file was removed or changed, or a negative errno.
  */
 int reload_in_order(const struct reload *reload, struct profile **ret, struct error *err);
 

@@ -3,8 +3,8 @@
 #define WICK_LIBWICK_SIZED_STRUCT_H
 
 /*
- * sized_struct: structs that begin with their size_t size, so that programs and libraries of
- * different age understand each other. What one does not know is 0 to the other.
+ * sized_struct: structs that begin with `size_t size`, so that programs and libraries of different
+ * versions work together. Members that one side does not know are 0 for the other.
  */
 
 #include <stddef.h>
@@ -12,12 +12,12 @@
 struct error;
 
 /*
- * Copies what a caller gave into ours, which is size bytes; NULL leaves zeros. A struct of
- * size 0 is -EINVAL; one with members that we do not know is -E2BIG unless they are 0.
+ * Copies the caller's struct into ours, which has `size` bytes; NULL leaves zeros. Returns -EINVAL
+ * for a struct of size 0, and -E2BIG if a member that we do not know is not 0.
  */
 int sized_take(void *ours, size_t size, const void *given, const char *name, struct error *err);
 
-/* Fills what a caller gave, as far as it knows our members; the rest of it stays. */
+/* Fills the caller's struct as far as it has our members; the rest of it is unchanged. */
 int sized_hand_out(void *given, const void *ours, size_t size, const char *name, struct error *err);
 
 #endif

@@ -3,18 +3,18 @@
 #define WICK_LIVE_LIVE_PROFILE_H
 
 /*
- * live_profile: a profile of the last seconds, or of all since the start, while an engine
- * still samples.
+ * live_profile: a profile of the last seconds, or since the start, while an engine is still
+ * sampling.
  *
- * It is a sink. Samples are added up by stack and thread in slices of one second, of which
- * the last minute is kept, and in one sum of all. Those that cover some time, as a wait does,
- * are in each slice with their part of it. Each stack gets its names once; a refresh
- * then puts other entries into the profile, and costs what is in the window.
+ * It is a sink. Samples are summed by stack and thread, in slices of one second, of which the last
+ * minute is kept, and in a grand total. A sample that covers a time range, such as a wait, is
+ * divided among the slices. Each stack is symbolised once; a refresh then only replaces the entries
+ * of the profile, at a cost that depends on the window.
  *
- * Memory is bounded: when there are too many stacks, those that are in no slice and weigh
- * least go. Their time is not lost: live_profile_forgotten() tells it.
+ * Memory is bounded: when there are too many stacks, those in no slice with the smallest weights
+ * are dropped. Their time is not lost: live_profile_forgotten() reports it.
  *
- * One thread at a time. Knows no engine and no screen.
+ * One thread at a time. Independent of engines and of the screen.
  */
 
 #include <stddef.h>
@@ -33,12 +33,13 @@ struct sink;
 struct live_profile_config {
 	const struct load_options *options; /* how names are found; borrowed */
 	const char *title;                  /* copied */
-	const char *kallsyms; /* names of the kernel's functions; NULL: they have none; borrowed */
+	const char *kallsyms; /* kernel symbols; NULL: kernel functions have no names; borrowed */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC */
-	size_t max_nodes;     /* of the tree of stacks, before some go; 0: the usual */
+	size_t max_nodes; /* size limit of the stack tree, above which stacks are dropped; 0: the
+			     default */
 };
 
-/* What is kept no more of the sum of all. */
+/* What was dropped from the grand total. */
 struct live_forgotten {
 	uint64_t samples;
 	uint64_t weight;
@@ -52,18 +53,21 @@ void live_profile_free(struct live_profile *live); /* NULL is fine */
 /* Valid until live_profile_free(). */
 struct sink *live_profile_sink(struct live_profile *live);
 
-/* Where samples cover what they weigh, to be told before the first comes; none do until then. */
+/*
+ * On which side of its time a sample covers. Call it before the first sample; by default samples
+ * cover nothing.
+ */
 void live_profile_set_cover(struct live_profile *live, enum sample_cover_side side);
 
 /*
- * Makes the profile that of the last window_s seconds before now (LIVE_WINDOW_MAX_S at most),
- * or of all since the start when it is 0. *ret stays valid and as it is until the next
- * refresh, whatever comes into the sink meanwhile. 0 or -ENOMEM.
+ * Updates the profile to the last window_s seconds before now (at most LIVE_WINDOW_MAX_S), or to
+ * everything since the start if window_s is 0. *ret stays valid and unchanged until the next
+ * refresh, even while samples arrive. Returns 0 or -ENOMEM.
  */
 int live_profile_refresh(struct live_profile *live, uint64_t now_ns, uint32_t window_s,
 			 const struct profile **ret);
 
-/* Begins anew: the sum of all, and the window. */
+/* Restarts the total and the window. */
 void live_profile_restart(struct live_profile *live, uint64_t now_ns);
 
 struct live_forgotten live_profile_forgotten(const struct live_profile *live);

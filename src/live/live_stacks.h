@@ -3,15 +3,15 @@
 #define WICK_LIVE_LIVE_STACKS_H
 
 /*
- * live_stacks: stacks of a running process, written as they are taken.
+ * live_stacks: takes stacks of a running process and writes each immediately.
  *
- * What the stacks look like as text, others know. Text is written when the reader
- * takes it: one that does not makes samples fail to appear, but never holds up the
- * process, whose signals wait for us to pass them on.
+ * It does not know the text format of stacks. Text is written when the reader is ready for it. A
+ * slow reader loses samples, but never holds up the process, whose signals wait for us to pass them
+ * on.
  *
- * Owns the loop that runs until someone asks to stop (SIGINT, SIGTERM, SIGHUP,
- * SIGQUIT), the wished number or time is reached, or the process ends. The
- * process is then as it was before.
+ * Owns the loop that runs until a stop signal (SIGINT, SIGTERM, SIGHUP, SIGQUIT), until the
+ * requested number or time is reached, or until the process ends. Afterwards the process is as it
+ * was before.
  */
 
 #include <stdbool.h>
@@ -30,22 +30,22 @@ struct live_stacks_config {
 	uint64_t count;       /* rounds; 0: no limit */
 	uint64_t duration_ns; /* 0: no limit */
 	uint32_t depth;
-	bool threads; /* all of them, not the main one alone */
+	bool threads; /* all threads, not only the main one */
 	bool frame_pointers;
-	/* The start of a kernel function, 0 when unknown. NULL: no kernel frames. */
+	/* Returns the start of a kernel function, 0 if unknown. NULL: no kernel frames. */
 	uint64_t (*kernel_address)(void *self, const char *name, uint64_t *ret_bytes);
 	void *kernel_self;
 	int out_fd;
-	/* Puts the text for the beginning, and of a stack; rounds count from 1. */
+	/* Write the text for the start, and for a stack; rounds count from 1. */
 	void (*attached)(void *self, struct bytes *out);
 	void (*taken)(void *self, uint64_t round, const struct stack_sample *sample,
 		      struct bytes *out);
-	void (*remapped)(void *self); /* optional: addresses mean something else from now on */
+	void (*remapped)(void *self); /* optional: called when the address space has changed */
 	void *self;
 };
 
 struct live_stacks_result {
-	bool ended; /* the process has */
+	bool ended; /* the process has ended */
 	struct stop_times times;
 };
 

@@ -3,11 +3,11 @@
 #define WICK_LIVE_WATCH_H
 
 /*
- * watch: an engine on a target for as long as somebody looks, without a recording.
+ * watch: runs an engine on a target without making a recording, for live views.
  *
- * It takes over the signals that end or suspend a program, and those that tell of another
- * size of the terminal: from watch_open() on they are events. A program that was started is
- * ended with SIGTERM when its watcher goes before it does.
+ * It handles the signals that end or suspend a program, and SIGWINCH: from watch_open() on they are
+ * events. If the watch is closed before a program that it started ends, the program is sent
+ * SIGTERM.
  */
 
 #include <stdbool.h>
@@ -24,54 +24,58 @@ struct watch;
 struct watch_config {
 	const struct engine_ops *engine;
 	struct engine_config sampling;
-	struct target target; /* ids are filled in for a command */
-	char *const *command; /* NULL: none is started */
-	bool silent;          /* it has no terminal: nothing to read, and nobody reads it */
+	struct target target; /* for a command the ids are filled in */
+	char *const *command; /* NULL: no command */
+	bool silent; /* the command gets no terminal: its input is empty and its output is discarded
+		      */
 	struct pace_config pace;
 	struct sink *sink; /* borrowed */
 };
 
-/* What has happened: bits. */
+/* What happened: bits. */
 enum watch_event {
-	WATCH_INPUT = 1 << 0,   /* there is something to read */
-	WATCH_STOP = 1 << 1,    /* a signal asks us to end */
-	WATCH_SUSPEND = 1 << 2, /* or to be suspended: see watch_stand_by() */
+	WATCH_INPUT = 1 << 0,   /* input_fd is readable */
+	WATCH_STOP = 1 << 1,    /* a signal asks us to stop */
+	WATCH_SUSPEND = 1 << 2, /* a signal asks us to suspend: see watch_stand_by() */
 	WATCH_RESIZED = 1 << 3,
-	WATCH_ENDED = 1 << 4, /* the target has; told at each turn from then on */
+	WATCH_ENDED = 1 << 4, /* the target has ended; set in each turn from then on */
 };
 
 /*
- * Starts to sample. The caller releases *ret with watch_close(). When a command cannot be
- * started *ret_exec is the negative errno, else 0.
+ * Starts sampling. The caller releases *ret with watch_close(). If the command cannot be started,
+ * *ret_exec is the negative errno, else 0.
  */
 int watch_open(const struct watch_config *config, struct watch **ret, int *ret_exec,
 	       struct error *err);
 
-/* NULL is fine. Returns the id of a program that was started and did not end when asked, else 0. */
+/* NULL is fine. Returns the PID of a started program that did not end after SIGTERM, else 0. */
 pid_t watch_close(struct watch *watch);
 
 /*
- * Waits for something to happen, until_ns at most (CLOCK_MONOTONIC), and lets what was
- * sampled into the sink. input_fd is looked at too, unless it is -1.
+ * Waits for an event, at most until until_ns (CLOCK_MONOTONIC), and passes new samples to the sink.
+ * Also waits for input_fd, unless it is -1.
  */
 int watch_turn(struct watch *watch, int input_fd, uint64_t until_ns, uint32_t *ret_events,
 	       struct error *err);
 
-/* Stops this program as it was asked to; returns when it is continued. */
+/* Suspends this program; returns when it is continued. */
 int watch_stand_by(struct watch *watch, struct error *err);
 
-/* The first process or thread that is watched; 0: the machine is, or a control group. */
+/* The first watched process or thread; 0: the target is the machine or a control group. */
 pid_t watch_first_id(const struct watch *watch);
 
-/* The last signal that asked us to end. */
+/* The last signal that asked us to stop. */
 int watch_stop_signal(const struct watch *watch);
 void watch_stats(struct watch *watch, struct engine_stats *ret);
-void watch_end_stats(struct watch *watch, struct engine_stats *ret); /* all, once it has ended */
-uint32_t watch_rate_hz(const struct watch *watch);   /* 0: it does not sample just now */
-const char *watch_engine(const struct watch *watch); /* the name of the one that samples */
+void watch_end_stats(struct watch *watch, struct engine_stats *ret); /* totals, after the end */
+uint32_t watch_rate_hz(const struct watch *watch);                   /* 0: sampling is paused */
+const char *watch_engine(const struct watch *watch);                 /* the name of the engine */
 const char *watch_notice(const struct watch *watch);
 
-/* How the command ended, as a shell would tell; -1: it was not started, or runs. */
+/*
+ * The exit status of the command as a shell reports it; -1: it was not started, or is still
+ * running.
+ */
 int watch_child_status(const struct watch *watch);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WICK_PLUGIN_PLUGIN_HOST_H
 #define WICK_PLUGIN_PLUGIN_HOST_H
 
-/* plugin_host: calls of plug-ins' functions, and what those call in turn. */
+/* plugin_host: calls the functions of plug-ins, and provides the functions that they may call. */
 
 #include <stdbool.h>
 
@@ -14,7 +14,7 @@ struct importer_ops;
 struct name_source;
 struct view_ops;
 
-/* Entries of our tables that call the functions of a plug-in, which must stay loaded. */
+/* Table entries that call the functions of a plug-in, which must stay loaded. */
 struct exporter_ops plugin_exporter_ops(const struct wick_plugin_exporter *exporter,
 					const char *plugin);
 struct importer_ops plugin_importer_ops(const struct wick_plugin_importer *importer,
@@ -26,10 +26,10 @@ struct analyser_ops plugin_analyser_ops(const struct wick_plugin_analyser *analy
 
 struct error;
 
-/* Called with what people should know. */
+/* Called with warnings for the user. */
 typedef void plugin_warning_fn(void *self, const struct error *err);
 
-/* A resolver that is asked, and whom to tell when it fails. */
+/* A resolver of a plug-in, and the callback for its failures. */
 struct plugin_resolver {
 	const struct wick_plugin_resolver *given;
 	plugin_warning_fn *warn; /* optional */

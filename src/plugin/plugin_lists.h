@@ -2,7 +2,9 @@
 #ifndef WICK_PLUGIN_PLUGIN_LISTS_H
 #define WICK_PLUGIN_PLUGIN_LISTS_H
 
-/* plugin_lists: what loaded plug-ins bring, as lists of entries of our tables. */
+/*
+ * plugin_lists: lists of the exporters, importers and so on from loaded plug-ins, as table entries.
+ */
 
 #include "base/vec.h"
 #include "plugin/plugin_host.h"
@@ -10,7 +12,7 @@
 struct error;
 
 struct plugin_lists {
-	/* NULL last. Each entry is memory of its own: it stays where it is while lists grow. */
+	/* NULL last. Each entry is allocated separately, so it does not move when a list grows. */
 	VEC(const struct exporter_ops *) exporters;
 	VEC(const struct importer_ops *) importers;
 	VEC(const struct name_source *) sources;
@@ -19,15 +21,15 @@ struct plugin_lists {
 
 	/* private */
 	VEC(void *) memory;
-	plugin_warning_fn *warn; /* of resolvers that fail */
+	plugin_warning_fn *warn; /* for resolvers that fail */
 	void *self;
 };
 
-/* 0 or -ENOMEM; to be released in any case. */
+/* Returns 0 or -ENOMEM. Must be released in any case. */
 int plugin_lists_init(struct plugin_lists *lists, plugin_warning_fn *warn, void *self);
 void plugin_lists_fini(struct plugin_lists *lists);
 
-/* Adds all that a plug-in brings, or nothing. It must stay loaded. */
+/* Adds everything from a plug-in, or nothing. The plug-in must stay loaded. */
 int plugin_lists_add(struct plugin_lists *lists, const struct wick_plugin *plugin,
 		     struct error *err);
 

@@ -22,10 +22,13 @@ struct stack_filter {
 	const struct load_options *options; /* borrowed */
 	VEC(regex_t) only;
 	VEC(regex_t) ignore;
-	VEC(uint8_t) functions; /* by function id: what is known of it */
+	VEC(uint8_t) functions; /* by function id: cached result */
 };
 
-/* A bad regular expression is -EINVAL with words. Release with stack_filter_fini(). */
+/*
+ * Returns -EINVAL with a message for an invalid regular expression. Release with
+ * stack_filter_fini().
+ */
 int stack_filter_init(struct stack_filter *filter, const struct load_options *options,
 		      struct error *err);
 void stack_filter_fini(struct stack_filter *filter);
