@@ -3,9 +3,8 @@
 #define WICK_EXPORT_FIREFOX_MARKERS_H
 
 /*
- * firefox_markers: what programs told of themselves, as markers of the Firefox Profiler.
- * Each event is a kind of marker of its own: what took time is an interval, and gauges and
- * counts have a graph over time.
+ * firefox_markers: events that programs reported, as markers of the Firefox Profiler. Each event
+ * becomes a marker type: durations are intervals, and gauges and counts have a graph over time.
  */
 
 #include <stddef.h>
@@ -22,13 +21,13 @@ struct firefox_marker {
 	uint64_t since_ns;
 	uint64_t weight;
 	uint32_t thread;
-	uint32_t type;   /* of types */
-	uint32_t name;   /* of the profile's own strings */
-	uint32_t labels; /* of texts */
+	uint32_t type;   /* index into types */
+	uint32_t name;   /* index into the profile's strings */
+	uint32_t labels; /* index into texts */
 };
 
 struct firefox_marker_type {
-	uint32_t name; /* of texts */
+	uint32_t name; /* index into texts */
 	uint32_t unit;
 	enum schema_kind kind;
 };
@@ -42,11 +41,11 @@ struct firefox_markers {
 int firefox_markers_init(struct firefox_markers *markers); /* 0 or -ENOMEM */
 void firefox_markers_fini(struct firefox_markers *markers);
 
-/* Adds one; strings are those that the profile will have. 0 or -ENOMEM. */
+/* Adds a marker; `strings` are those of the profile. Returns 0 or -ENOMEM. */
 int firefox_markers_add(struct firefox_markers *markers, struct strings *strings,
 			const struct export_sample *sample);
 
-/* Puts them in the order of threads and time. */
+/* Sorts them by thread and time. */
 void firefox_markers_sort(struct firefox_markers *markers);
 
 /* Appends the key "markerSchema", or the key "markers" of a thread. */

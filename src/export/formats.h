@@ -2,7 +2,7 @@
 #ifndef WICK_EXPORT_FORMATS_H
 #define WICK_EXPORT_FORMATS_H
 
-/* formats: what each file of this folder gives to table.c, and nobody else uses. */
+/* formats: the exporter of each file in this folder, used only by table.c. */
 
 struct exporter_ops;
 

@@ -2,7 +2,7 @@
 #ifndef WICK_EXPORT_GAUGES_H
 #define WICK_EXPORT_GAUGES_H
 
-/* gauges: what programs told of levels, as JSON that formats and views share. */
+/* gauges: levels that programs reported, as JSON shared by formats and views. */
 
 struct json;
 struct profile;
@@ -12,7 +12,7 @@ struct profile_gauge;
 void gauge_put_json(const struct profile *profile, const struct profile_gauge *gauge,
 		    struct json *json);
 
-/* Appends the key "gauges" with an object for each; nothing when there are none. */
+/* Appends the key "gauges" with an object for each; nothing if there are none. */
 void gauges_put_json(const struct profile *profile, struct json *json);
 
 #endif

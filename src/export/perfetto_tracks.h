@@ -3,12 +3,12 @@
 #define WICK_EXPORT_PERFETTO_TRACKS_H
 
 /*
- * perfetto_tracks: what programs told of themselves, as tracks of a Perfetto trace: a
- * gauge is a counter of its process, what was counted a counter of its thread that goes
- * up, and what took time a slice of its thread, with its labels.
+ * perfetto_tracks: events that programs reported, as tracks of a Perfetto trace: a gauge is a
+ * counter of its process, a count is an increasing counter of its thread, and a duration is a slice
+ * of its thread, with its labels.
  *
- * What is counted stands with threads, for those of one come in order and may be summed
- * up as they are written.
+ * Counts are per thread, because events of one thread arrive in order and can be summed while
+ * writing.
  */
 
 #include <stdint.h>
@@ -23,11 +23,11 @@ struct perfetto_place {
 	uint32_t tid;
 };
 
-/* One that is in the trace already. */
+/* A track that is already in the trace. */
 struct perfetto_track {
-	struct perfetto_place place; /* of a process: no tid */
+	struct perfetto_place place; /* tid 0: the process */
 	const char *event;           /* borrowed from the samples */
-	uint64_t total;              /* of what was counted so far */
+	uint64_t total;              /* the count so far */
 };
 
 struct perfetto_tracks {
@@ -40,7 +40,7 @@ struct perfetto_tracks {
 
 void perfetto_tracks_fini(struct perfetto_tracks *tracks);
 
-/* Appends what was told to a trace. 0 or -ENOMEM. */
+/* Appends an event to a trace. Returns 0 or -ENOMEM. */
 int perfetto_tracks_put(struct perfetto_tracks *tracks, struct perfetto_place place,
 			const struct export_sample *sample, struct bytes *out);
 

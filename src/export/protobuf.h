@@ -3,10 +3,10 @@
 #define WICK_EXPORT_PROTOBUF_H
 
 /*
- * protobuf: the fields of Protocol Buffers messages, appended to a buffer.
+ * protobuf: appends fields of Protocol Buffers messages to a buffer.
  *
- * A message inside another is written to a buffer of its own first, since its
- * length stands before it. Values that equal the default (0, "") are left out.
+ * A nested message is first written to a separate buffer, because its length precedes it. Values
+ * equal to the default (0, "") are left out.
  */
 
 #include <stddef.h>
@@ -17,17 +17,17 @@ struct bytes;
 void protobuf_u64(struct bytes *out, uint32_t field, uint64_t value); /* uint64, bool */
 void protobuf_i64(struct bytes *out, uint32_t field, int64_t value);  /* int64, enum */
 
-/* The same, also when it is 0: where a field that is there says something. */
+/* The same, even if it is 0: for fields whose presence matters. */
 void protobuf_set_u64(struct bytes *out, uint32_t field, uint64_t value);
 void protobuf_fixed64(struct bytes *out, uint32_t field, uint64_t value);
 
-/* A string: bytes that are not UTF-8 come out as U+FFFD, as the format demands. */
+/* A string: bytes that are not UTF-8 become U+FFFD, as the format requires. */
 void protobuf_string(struct bytes *out, uint32_t field, const char *text);
 
-/* Bytes of any kind, also none. */
+/* Any bytes, or none. */
 void protobuf_bytes(struct bytes *out, uint32_t field, const void *data, size_t size);
 
-/* A message, also an empty one, or packed numbers; clears it. */
+/* A message, even if empty, or packed numbers; clears it. */
 void protobuf_message(struct bytes *out, uint32_t field, struct bytes *message);
 
 #endif

@@ -3,9 +3,9 @@
 #define WICK_IMPORT_ADDRESS_STACKS_H
 
 /*
- * address_stacks: stacks that a file has as bare addresses, beside a list of what was
- * mapped in the form of /proc/PID/maps. Names come from the mapped files, when they
- * are looked at, and only from those that are still the same ones.
+ * address_stacks: stacks of bare addresses in a file that also has a list of mappings in the format
+ * of /proc/PID/maps. Names come from the mapped files when the profile is loaded, and only if those
+ * files are unchanged.
  */
 
 #include <stdbool.h>
@@ -19,8 +19,8 @@ struct import_builder;
 struct address_sample {
 	const uint64_t *pcs; /* leaf first, as return addresses */
 	size_t count;
-	bool leaf_returns; /* the first is one, too; else it is where the program was */
-	uint64_t times;    /* samples that it stands for */
+	bool leaf_returns; /* the first is a return address too; else it is the program counter */
+	uint64_t times;    /* samples that it represents */
 	uint64_t weight;
 };
 

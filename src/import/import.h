@@ -3,11 +3,11 @@
 #define WICK_IMPORT_IMPORT_H
 
 /*
- * import: profiles of others made recordings. One file for each format; table.c
- * lists them. A format is found by what is in the file, not by its name, and may be
+ * import: converts profiles of other tools into recordings. Each format has its own file; table.c
+ * lists them. The format is detected by the content of the file, not by its name; the file may be
  * compressed with gzip.
  *
- * What is read is hostile: everything is bounded by the size of the input.
+ * Input is untrusted: all work is bounded by the size of the input.
  */
 
 #include <stdbool.h>
@@ -24,30 +24,33 @@ struct recording_writer;
 /* Larger files are refused. */
 #define IMPORT_MAX_BYTES (2ull << 30)
 /*
- * So is what gzip made small by more than a profile ever gets: a file may inflate to this
- * many times its size, to at least the second and at most the third number of bytes.
+ * So are files that gzip compressed more than is possible for a profile: a file may decompress to
+ * this many times its size; IMPORT_INFLATE_FREE_BYTES are always allowed, more than
+ * IMPORT_INFLATE_MAX_BYTES never.
  */
 #define IMPORT_INFLATE_TIMES 100u
 #define IMPORT_INFLATE_FREE_BYTES (64ull << 20)
 #define IMPORT_INFLATE_MAX_BYTES (1ull << 30)
 
 struct importer_ops {
-	const char *name;    /* what messages call the format */
+	const char *name;    /* name of the format in messages */
 	const char *summary; /* one line of help */
 	/* Whether the data (its first megabyte) looks like this format; cheap. */
 	bool (*recognise)(const uint8_t *data, size_t size);
-	/* One of both: all at once, or part by part. */
+	/* One of the two: all at once, or piece by piece. */
 	int (*read)(const uint8_t *data, size_t size, struct import_builder *builder,
 		    struct error *err);
 	int (*read_source)(struct import_source *source, struct import_builder *builder,
 			   struct error *err);
 	/*
-	 * Of a program that looks at it at once, what it tells is kept in memory and not
-	 * written, coded, and read again. For formats that have few samples for their
-	 * stacks, no maps and no times.
+	 * If the result is used immediately, it is kept in memory instead of being encoded, written
+	 * and read again. For formats with few samples per stack, no mappings and no times.
 	 */
 	bool is_kept;
-	/* Of a plug-in, in place of the functions above: its name, and what they are given. */
+	/*
+	 * For a plug-in, instead of the functions above: its name, and the argument of its
+	 * functions.
+	 */
 	const char *plugin;
 	const void *origin;
 	bool (*recognise_of)(const void *origin, const uint8_t *data, size_t size);
@@ -58,50 +61,50 @@ struct importer_ops {
 /* Where a recording goes. */
 struct import_output {
 	int fd;        /* borrowed */
-	bool may_keep; /* what ops->is_kept says may stay in memory instead */
+	bool may_keep; /* with ops->is_kept the recording may stay in memory instead */
 	const struct import_host *host;
 	const struct importer_ops *const *more; /* tried before ours, NULL last; NULL: none */
-	struct recording_writer *kept;          /* the caller's; NULL: it is in fd */
+	struct recording_writer *kept; /* owned by the caller; NULL: the recording is in fd */
 };
 
-/* The kernel whose addresses a file has, as far as it tells. */
+/* The kernel that the addresses in a file belong to, as far as the file says. */
 struct import_kernel {
-	struct build_id build_id; /* size 0: not told */
-	const char *release;      /* "": not told */
-	char symbol[64];          /* a symbol and where it was; "": not told */
+	struct build_id build_id; /* size 0: unknown */
+	const char *release;      /* "": unknown */
+	char symbol[64];          /* a symbol and its address; "": unknown */
 	uint64_t address;
 };
 
-/* Where and when a file was made, as far as it tells. */
+/* Where and when a file was made, as far as it says. */
 struct import_origin {
-	const char *host;    /* "": not told */
-	uint64_t written_ns; /* since 1970, when it was written last; 0: not known */
-	uint32_t uid;        /* who it belongs to; ours when it is no file */
+	const char *host;    /* "": unknown */
+	uint64_t written_ns; /* time of the last write, since 1970; 0: unknown */
+	uint32_t uid;        /* owner; ours if the input is not a file */
 };
 
-/* What importers ask of the machine that they run on. */
+/* What importers need from the machine that they run on. */
 struct import_host {
-	/* Adds names of kernel functions to a recording if they are those of this kernel. */
+	/* Adds names of kernel functions to a recording if the running kernel is the same. */
 	void (*kernel_names)(struct recording_writer *writer, const struct import_kernel *kernel);
-	/* Adds names of compiled code if it was made on this machine, by the reader's programs. */
+	/* Adds names of JIT-compiled code if it ran on this machine, in processes of this user. */
 	void (*jit_names)(struct recording_writer *writer, const struct import_origin *origin);
 };
 
 /* All formats in the order in which they are tried, NULL last. */
 extern const struct importer_ops *const importers[];
 
-/* The format that these bytes (the first ones, or all) look like, NULL when none. */
+/* The format that these bytes (the first ones, or all) look like, or NULL. */
 const struct importer_ops *importer_find(const uint8_t *data, size_t size);
 
 /*
- * Makes what is in a source a recording in output, a descriptor that is borrowed; it is not
- * compressed. name is what messages call the input; without a host nothing is asked of it. Returns
- * 1, or 0 when no format is recognised (nothing is written then), or a negative errno.
+ * Converts a source into a recording in `output`, a borrowed descriptor; the recording is not
+ * compressed. `name` is the input in messages; host may be NULL. Returns 1, 0 if no format is
+ * recognised (nothing is written then), or a negative errno.
  */
 int import_run(struct import_source *source, const char *name, int output,
 	       const struct import_host *host, struct error *err);
 
-/* The same; the recording may be kept instead. */
+/* The same; the recording may be kept in memory instead. */
 int import_run_to(struct import_source *source, const char *name, struct import_output *output,
 		  struct error *err);
 

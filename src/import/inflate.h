@@ -2,7 +2,7 @@
 #ifndef WICK_IMPORT_INFLATE_H
 #define WICK_IMPORT_INFLATE_H
 
-/* inflate: files that were compressed with gzip. */
+/* inflate: decompresses gzip files. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,10 @@ struct error;
 
 bool inflate_is_gzip(const uint8_t *data, size_t size);
 
-/* Appends what data inflates to; more than IMPORT_INFLATE_TIMES and its like say is refused. */
+/*
+ * Appends the decompressed data; fails if it is larger than IMPORT_INFLATE_TIMES and related limits
+ * allow.
+ */
 int inflate_gzip(const uint8_t *data, size_t size, struct bytes *out, struct error *err);
 
 #endif

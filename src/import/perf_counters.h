@@ -3,8 +3,8 @@
 #define WICK_IMPORT_PERF_COUNTERS_H
 
 /*
- * perf_counters: how far the members of groups had counted when a sample told it last
- * (perf record -e '{A,B}:S').
+ * perf_counters: the last values of group members, as samples report them (perf record -e
+ * '{A,B}:S').
  */
 
 #include <stdint.h>
@@ -13,8 +13,8 @@
 #include "base/vec.h"
 
 struct perf_counter {
-	uint64_t id;  /* of the event, as samples tell it */
-	uint32_t tid; /* where threads inherit events; else 0 */
+	uint64_t id;  /* of the event, as in samples */
+	uint32_t tid; /* if threads inherit events; else 0 */
 	uint64_t value;
 };
 
@@ -26,8 +26,8 @@ struct perf_counters {
 void perf_counters_fini(struct perf_counters *counters);
 
 /*
- * How much it has counted since it was told last, or since ever. One that has gone back
- * has begun anew. 0 or -ENOMEM.
+ * The increase since the last value, or since 0 if there is none. A counter that went backwards has
+ * restarted. Returns 0 or -ENOMEM.
  */
 int perf_counters_since(struct perf_counters *counters, const struct perf_counter *now,
 			uint64_t *ret);

@@ -3,11 +3,11 @@
 #define WICK_IMPORT_PERF_FILE_H
 
 /*
- * perf_file: what perf.data tells besides its records: which events, under which
- * ids, which files had which build id, on which machine.
+ * perf_file: what perf.data has besides its records: the events and their ids, the build ids of
+ * files, and the machine.
  *
- * In a file this stands before and behind the records; in what perf writes into a
- * pipe it comes as records of their own, which perf_file_learn() takes.
+ * In a file this is before and after the records; in pipe mode it comes as special records, which
+ * perf_file_learn() reads.
  */
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct perf_record;
 struct perf_event {
 	struct perf_event_attr attr;
 	struct perf_record_layout layout;
-	uint32_t name;   /* string id; "": not told */
+	uint32_t name;   /* string id; "": unknown */
 	uint32_t schema; /* for the importer */
 };
 
@@ -47,39 +47,40 @@ struct perf_build_id {
 struct perf_file {
 	VEC(struct perf_event) events;
 	VEC(struct perf_event_id) ids; /* each once */
-	uint32_t ids_read;             /* those that came again as well */
+	uint32_t ids_read;             /* including repeated ones */
 	VEC(struct perf_build_id) build_ids;
 	struct strings strings;
 	struct id_index id_index;
 	struct id_index path_index;
 	uint64_t data_start;
 	uint64_t data_end;  /* UINT64_MAX: the end of the file */
-	const char *damage; /* why its end is not there; NULL: it is */
-	uint32_t host;      /* string ids; "": not told */
+	const char *damage; /* why its end is missing; NULL: it is not */
+	uint32_t host;      /* string ids; "": unknown */
 	uint32_t release;   /* of the kernel */
 	uint32_t machine;
 	uint32_t command;
-	uint64_t clock_ns; /* a moment on the clock of the records and on the real one; 0: none */
+	uint64_t clock_ns; /* a moment on the clock of the records and on the realtime clock; 0:
+			      none */
 	uint64_t realtime_ns;
 };
 
-/* Whether the bytes begin like perf.data, also one that cannot be read. */
+/* Whether the bytes begin like perf.data, even one that cannot be read. */
 bool perf_file_is(const uint8_t *data, size_t size);
 
-/* Reads all that does not stand among the records. The caller releases in any case. */
+/* Reads everything outside the records. The caller must call perf_file_fini() in any case. */
 int perf_file_open(struct perf_file *file, struct import_source *source, struct error *err);
 void perf_file_fini(struct perf_file *file);
 
-/* Takes a record that tells of the file itself; of other kinds it takes nothing. */
+/* Reads a record that describes the file itself; ignores other kinds. */
 int perf_file_learn(struct perf_file *file, const struct perf_record *record, struct error *err);
 
-/* The event that a record is of; NULL when the file tells of none. */
+/* The event of a record; NULL if the file does not describe it. */
 struct perf_event *perf_file_event(struct perf_file *file, const struct perf_event_header *record);
 
-/* The event of an id, NULL for one that the file does not tell of. */
+/* The event of an id; NULL if the file does not describe it. */
 const struct perf_event *perf_file_event_of(const struct perf_file *file, uint64_t id);
 
-/* The build id of a path, NULL when none is told. */
+/* The build id of a path; NULL: unknown. */
 const struct build_id *perf_file_build_id(const struct perf_file *file, const char *path);
 
 static inline const char *perf_file_text(const struct perf_file *file, uint32_t id)

@@ -3,10 +3,10 @@
 #define WICK_IMPORT_PERF_RECORDS_H
 
 /*
- * perf_records: the records of perf.data one after the other, as they stand in the
- * file, those inside of compressed ones in their place.
+ * perf_records: iterates over the records of perf.data in file order; compressed records are
+ * expanded in place.
  *
- * A record that makes no sense ends them: nothing behind it can be told apart.
+ * An invalid record ends the iteration, because the start of the next one is unknown.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@
 
 struct import_source;
 
-/* Kinds that perf itself writes, besides those of the kernel. */
+/* Record types that perf itself writes, in addition to those of the kernel. */
 enum perf_user_record {
 	PERF_USER_FIRST = 64,
 	PERF_USER_ATTR = 64,
@@ -38,16 +38,16 @@ enum perf_user_record {
 struct perf_records {
 	struct import_source *source;
 	uint64_t at;
-	uint64_t end;                 /* UINT64_MAX: that of the file */
-	struct ZSTD_DCtx_s *unpacker; /* NULL until something is compressed */
+	uint64_t end;                 /* UINT64_MAX: the end of the file */
+	struct ZSTD_DCtx_s *unpacker; /* NULL until the first compressed record */
 	struct bytes unpacked;
 	size_t unpacked_at;
-	const char *damage; /* why the records end before their end; NULL: they do not */
+	const char *damage; /* why the records end early; NULL: they do not */
 };
 
 struct perf_record {
 	struct perf_event_header header;
-	const uint8_t *bytes; /* header.size of them, of any alignment */
+	const uint8_t *bytes; /* header.size bytes, unaligned */
 };
 
 void perf_records_init(struct perf_records *records, struct import_source *source, uint64_t start,
@@ -55,12 +55,12 @@ void perf_records_init(struct perf_records *records, struct import_source *sourc
 void perf_records_fini(struct perf_records *records);
 
 /*
- * The next record, valid until the next call. Returns 1, 0 at the end (see damage), or a
- * negative errno when the file cannot be read.
+ * The next record, valid until the next call. Returns 1, 0 at the end (see damage), or a negative
+ * errno if the file cannot be read.
  */
 int perf_records_next(struct perf_records *records, struct perf_record *ret);
 
-/* Passes over data that follows a record and belongs to it. */
+/* Skips data that follows a record and belongs to it. */
 void perf_records_skip(struct perf_records *records, uint64_t bytes);
 
 #endif
