@@ -3,12 +3,12 @@
 #define WICK_RECORDING_DICTIONARY_ENCODER_H
 
 /*
- * dictionary_encoder: writes the entries of a dictionary when they are first
- * needed in an epoch, and numbers them there.
+ * dictionary_encoder: writes the entries of a dictionary when they are first needed in an epoch,
+ * and assigns their numbers in it.
  *
- * The recorder's dictionary lives for the whole session; an epoch holds only
- * what its samples use. Each question below answers the number of a thing in
- * the current epoch and queues the thing for the next flush when it is new.
+ * The dictionary of the recorder lives for the whole session; an epoch has only the entries that
+ * its samples use. Each function below returns the number of an entry in the current epoch, and
+ * queues the entry for the next flush if it is new.
  */
 
 #include <stdbool.h>
@@ -41,13 +41,13 @@ struct dictionary_encoder {
 	struct bytes module_bytes;
 	struct bytes thread_bytes;
 	struct bytes place_bytes;
-	VEC(struct frame) new_frames; /* module ids are the epoch's */
+	VEC(struct frame) new_frames; /* module ids are those of the epoch */
 	struct bytes attach_bytes;
 	struct bytes count_bytes;
 	struct bytes node_bytes;
 	struct bytes label_bytes;
 	VEC(uint32_t) path; /* scratch */
-	bool failed;        /* out of memory: shows in the flush */
+	bool failed;        /* out of memory: reported by the flush */
 };
 
 void dictionary_encoder_init(struct dictionary_encoder *encoder, struct dictionary *source);
@@ -59,12 +59,12 @@ void dictionary_encoder_reset(struct dictionary_encoder *encoder);
 uint32_t dictionary_encoder_process(struct dictionary_encoder *encoder, uint32_t process);
 uint32_t dictionary_encoder_module(struct dictionary_encoder *encoder, uint32_t module);
 
-/* Makes a number for what has none in the epoch yet; for the inline functions below. */
+/* Assign a number to an entry that has none in the epoch; for the inline functions below. */
 uint32_t dictionary_encoder_new_thread(struct dictionary_encoder *encoder, uint32_t thread);
 uint32_t dictionary_encoder_new_stack(struct dictionary_encoder *encoder, uint32_t node);
 uint32_t dictionary_encoder_new_labels(struct dictionary_encoder *encoder, uint32_t set);
 
-/* The epoch number of a session id, ID_NONE when it has none yet. */
+/* The epoch number of a session id, ID_NONE if it has none yet. */
 static inline uint32_t id_map_get(const struct id_map *map, uint32_t id)
 {
 	return id < map->ids.count ? map->ids.items[id] - 1 : ID_NONE;
@@ -97,15 +97,15 @@ static inline uint32_t dictionary_encoder_labels(struct dictionary_encoder *enco
 }
 
 /*
- * Appends the payload of a dictionary chunk. Returns 1 when there was something
- * to write, 0 when not, -ENOMEM.
+ * Appends the payload of a dictionary chunk. Returns 1 if there was something to write, 0 if not,
+ * or -ENOMEM.
  */
 int dictionary_encoder_flush(struct dictionary_encoder *encoder, struct bytes *out);
 
-/* Bytes that wait for the flush, roughly. */
+/* The approximate number of bytes that wait for the flush. */
 size_t dictionary_encoder_pending(const struct dictionary_encoder *encoder);
 
-/* Numbers that the epoch's longest dictionary has given. */
+/* The numbers assigned so far in the longest dictionary of the epoch. */
 uint32_t dictionary_encoder_numbers(const struct dictionary_encoder *encoder);
 
 #endif

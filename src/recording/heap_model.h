@@ -3,10 +3,10 @@
 #define WICK_RECORDING_HEAP_MODEL_H
 
 /*
- * heap_model: what is likely to come next in a chunk of heap events.
+ * heap_model: predicts the next event in a chunk of heap events.
  *
- * Writer and reader feed the same model with the same events, so that both expect the
- * same. docs/reference/recording-format.md describes it: a change here is a change of the format.
+ * Writer and reader feed the same model with the same events, so both make the same predictions.
+ * docs/reference/recording-format.md describes it: a change here changes the format.
  */
 
 #include <stdint.h>
@@ -20,7 +20,7 @@
 #define HEAP_SLACKS 512u
 #define HEAP_CLASSES 1024u
 
-/* A kind of event: what was called from where. */
+/* A kind of event: which call from which stack. */
 struct heap_site {
 	uint64_t size; /* of the last event */
 	uint32_t stack;
@@ -36,13 +36,14 @@ struct heap_site {
 struct heap_model {
 	uint16_t next_site[HEAP_CONTEXTS];
 	uint16_t distance[HEAP_CONTEXTS]; /* of frees */
-	uint32_t slack[HEAP_SLACKS];      /* beyond the usual one, by size */
-	uint32_t freed[HEAP_CLASSES];     /* event that freed a block of that class, + 1 */
+	uint32_t slack[HEAP_SLACKS];      /* difference from the usual one, by size */
+	uint32_t freed[HEAP_CLASSES];     /* last event that freed a block of that class, + 1 */
 	uint32_t last_site;
 	uint32_t site_before;
 	uint32_t site_count;
 	uint64_t last_far_address;
-	uint32_t freed_before[CHUNK_MAX_HEAP_EVENTS]; /* by event: the next of its class, + 1 */
+	uint32_t freed_before[CHUNK_MAX_HEAP_EVENTS]; /* by event: the previous free of its class, +
+							 1 */
 	struct heap_site sites[CHUNK_MAX_HEAP_EVENTS];
 };
 
@@ -58,7 +59,7 @@ static inline void heap_model_begin(struct heap_model *model)
 	model->last_far_address = 0;
 }
 
-/* Where the last two sites lead to. */
+/* The context given by the last two sites. */
 static inline uint32_t heap_model_context(const struct heap_model *model)
 {
 	return (model->last_site * 0x9e3779b1u + model->site_before * 0x85ebca77u) >>
@@ -72,7 +73,10 @@ static inline void heap_model_site(struct heap_model *model, uint32_t context, u
 	model->last_site = site;
 }
 
-/* What glibc gives beyond a size: 8 bytes below a multiple of 16, at least 24. */
+/*
+ * The slack that glibc adds to a size: usable sizes are 8 bytes below a multiple of 16, at least
+ * 24.
+ */
 static inline uint32_t heap_usual_slack(uint64_t size)
 {
 	uint64_t usable = ((size + 23) & ~15ull) - 8;
@@ -85,26 +89,26 @@ static inline uint32_t *heap_model_slack(struct heap_model *model, uint64_t size
 	return &model->slack[(size + 7) / 8 % HEAP_SLACKS];
 }
 
-/* How many 16 bytes a block has. */
+/* The size of a block in units of 16 bytes. */
 static inline uint32_t heap_units(uint64_t size, uint32_t slack)
 {
 	return (uint32_t)((size + slack) / 16) & 0x7fffffffu;
 }
 
-/* Blocks of a class take the place of each other, in each thread for itself. */
+/* Blocks of a class reuse each other's addresses, separately in each thread. */
 static inline uint32_t heap_class(uint32_t units, uint32_t thread)
 {
 	return (units + thread * 61) % HEAP_CLASSES;
 }
 
-/* A block of the class was freed by that event. */
+/* Records that this event freed a block of the class. */
 static inline void heap_model_free(struct heap_model *model, uint32_t class, uint32_t event)
 {
 	model->freed_before[event] = model->freed[class];
 	model->freed[class] = event + 1;
 }
 
-/* The event + 1 that freed last what may be used again, 0: none. It counts as used. */
+/* Takes the last free that has not been reused: returns its event + 1, 0: none. */
 static inline uint32_t heap_model_reuse(struct heap_model *model, uint32_t class)
 {
 	uint32_t event = model->freed[class];

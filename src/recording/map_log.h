@@ -3,9 +3,9 @@
 #define WICK_RECORDING_MAP_LOG_H
 
 /*
- * map_log: the map events of a recording while it is written.
+ * map_log: the map events of a recording that is being written.
  *
- * All that are in force are kept, because each epoch repeats them. Starts as zeros.
+ * All events in force are kept, because each epoch repeats them. Initialise with zeros.
  */
 
 #include <stdbool.h>
@@ -20,29 +20,28 @@ struct dictionary_encoder;
 
 struct map_log {
 	VEC(struct map_event) events;
-	size_t written;     /* of this epoch */
-	size_t repeated;    /* that earlier epochs have already */
+	size_t written;     /* written in this epoch */
+	size_t repeated;    /* how many of them earlier epochs have already */
 	VEC(uint8_t) ended; /* by process id: whether it has ended */
 };
 
 void map_log_fini(struct map_log *log);
 
-/* Nothing more comes of a process, or something after all. */
+/* A process has ended, or has turned out to be alive. */
 void map_log_end(struct map_log *log, uint32_t process);
 void map_log_revive(struct map_log *log, uint32_t process);
 
-/* Whether some events wait to be written in this epoch. */
+/* Whether events are waiting to be written in this epoch. */
 bool map_log_waits(const struct map_log *log);
 
 /*
- * Appends the payload of a chunk: some events, up to the end of those that are all
- * repeated or all new. They name entries of the dictionary, so they are coded before
- * that is written.
+ * Appends the payload of a chunk: a number of events that are either all repeated or all new. They
+ * refer to dictionary entries, so they are encoded before the dictionary is written.
  */
 void map_log_encode(struct map_log *log, struct dictionary_encoder *encoder, size_t max_bytes,
 		    struct bytes *out);
 
-/* Drops what is no longer in force and has the rest written once more. */
+/* Drops events that are no longer in force, and marks the rest to be written again. */
 void map_log_begin_epoch(struct map_log *log);
 
 #endif

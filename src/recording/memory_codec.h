@@ -4,8 +4,8 @@
 
 /*
  * memory_codec: readings of processes' memory as bytes of a chunk, see
- * docs/reference/recording-format.md. Each stands for itself and has its length, so those of later
- * versions can be passed over. Sizes are in KiB.
+ * docs/reference/recording-format.md. Each reading is self-contained and has its length, so
+ * readings of later versions can be skipped. Sizes are in KiB.
  */
 
 #include "model/memory_reading.h"
@@ -16,8 +16,8 @@ struct cursor;
 void memory_encode(const struct memory_reading *reading, struct bytes *out);
 
 /*
- * Takes the next reading. regions has room for MEMORY_MAX_REGIONS, and *ret points there. 1, 0 when
- * it is of a kind that is not known, or -EBADMSG.
+ * Decodes the next reading. `regions` has room for MEMORY_MAX_REGIONS, and *ret points to it.
+ * Returns 1, 0 if its kind is unknown, or -EBADMSG.
  */
 int memory_decode(struct cursor *in, struct memory_region *regions, struct memory_reading *ret);
 

@@ -3,12 +3,12 @@
 #define WICK_RECORDING_SAMPLE_CODEC_H
 
 /*
- * sample_codec: columns of samples to bytes and back.
+ * sample_codec: encodes and decodes columns of samples.
  *
- * Each column is coded against what is likely: a stack is often the next new
- * one, a thread often the one that its CPU ran before, a sample comes one period
- * after the CPU's last. Likely values become zeros, which cost next to nothing
- * once compressed. Columns whose codes are all equal shrink to one value.
+ * Each column is encoded relative to a prediction: a stack is often the next new one, a thread is
+ * often the one that its CPU ran before, a sample comes one period after the last one of its CPU.
+ * Correctly predicted values become zeros, which compress to almost nothing. Columns whose codes
+ * are all equal shrink to one value.
  */
 
 #include <stdbool.h>
@@ -18,20 +18,20 @@
 #include "base/bytes.h"
 #include "base/vec.h"
 
-/* What is known of one CPU while a chunk is coded. */
+/* The state of one CPU while a chunk is encoded or decoded. */
 struct cpu_state {
 	uint64_t ticks;  /* of its last sample */
 	uint32_t thread; /* of its last sample; UINT32_MAX before the first */
-	uint32_t chunk;  /* which chunk this belongs to: stale states start anew */
+	uint32_t chunk;  /* the chunk it belongs to: a state of an earlier chunk is reset */
 };
 
 struct cpu_states {
 	VEC(struct cpu_state) list; /* by CPU number */
 	uint32_t chunk;
-	uint64_t base_ticks; /* where CPUs start in this chunk */
+	uint64_t base_ticks; /* initial time of all CPUs in this chunk */
 };
 
-/* One sample in the epoch's ids. */
+/* One sample with ids of the epoch. */
 struct coded_sample {
 	uint32_t stack; /* number of the stack in the epoch */
 	uint32_t thread;
@@ -39,12 +39,12 @@ struct coded_sample {
 	uint32_t labels; /* 0: none */
 	uint64_t time_ns;
 	uint64_t weight;
-	uint64_t more; /* samples that it stands for besides itself */
+	uint64_t more; /* samples that it represents in addition to itself */
 };
 
 #define SAMPLE_COLUMNS 7
 
-/* Enough that a chunk compresses well; 2 s at 8 kHz. */
+/* Enough for good compression; 2 s at 8 kHz. */
 #define SAMPLES_A_CHUNK 16384u
 
 struct sample_encoder {
@@ -55,7 +55,7 @@ struct sample_encoder {
 	uint32_t schema;
 	uint64_t first_sample; /* samples in the file before this chunk */
 	uint64_t period_ticks;
-	uint32_t first_stack; /* the number that code 0 stands for first */
+	uint32_t first_stack; /* the number that code 0 means first */
 	uint32_t next_stack;
 	uint32_t max_thread;
 	uint32_t max_labels;
@@ -66,14 +66,13 @@ struct sample_encoder {
 
 void sample_encoder_fini(struct sample_encoder *encoder);
 
-/* Begins a chunk. first_stack is the number of the next stack that is new. */
+/* Begins a chunk. first_stack is the number of the next new stack. */
 void sample_encoder_begin(struct sample_encoder *encoder, uint32_t schema, uint64_t period_ns,
 			  uint64_t first_sample, uint32_t first_stack);
 
 /*
- * Adds a sample, at most SAMPLES_A_CHUNK to a chunk. Its CPU is below
- * RECORDING_MAX_CPUS, its weight below UINT64_MAX. A failure shows in
- * sample_encoder_finish().
+ * Adds a sample, at most SAMPLES_A_CHUNK per chunk. Its CPU must be below RECORDING_MAX_CPUS, its
+ * weight below UINT64_MAX. Failures are reported by sample_encoder_finish().
  */
 void sample_encoder_add(struct sample_encoder *encoder, const struct coded_sample *sample);
 
@@ -85,7 +84,7 @@ struct sample_decoder {
 
 	uint32_t schema;
 	uint64_t first_sample;
-	VEC(struct coded_sample) samples; /* of the chunk decoded last */
+	VEC(struct coded_sample) samples; /* of the last decoded chunk */
 };
 
 void sample_decoder_fini(struct sample_decoder *decoder);

@@ -2,7 +2,7 @@
 #ifndef WICK_RECORDING_SAMPLE_COLUMNS_H
 #define WICK_RECORDING_SAMPLE_COLUMNS_H
 
-/* sample_columns: samples in memory, as batches hand them out. */
+/* sample_columns: samples in memory, in the layout of batches. */
 
 #include "base/vec.h"
 #include "model/sink.h"
@@ -16,18 +16,18 @@ struct sample_columns {
 	VEC(uint64_t) time_ns;
 	VEC(uint64_t) weight;
 	VEC(uint64_t) times;
-	size_t count; /* of each */
+	size_t count; /* length of each column */
 };
 
 void sample_columns_fini(struct sample_columns *columns);
 
-/* Makes room for n samples. 0 or -ENOMEM. */
+/* Makes room for n samples. Returns 0 or -ENOMEM. */
 int sample_columns_reserve(struct sample_columns *columns, size_t n);
 
-/* Adds the samples of a batch. 0 or -ENOMEM. */
+/* Adds the samples of a batch. Returns 0 or -ENOMEM. */
 int sample_columns_add(struct sample_columns *columns, const struct sample_batch *batch);
 
-/* The samples from `at` on that have the same schema; borrowed. */
+/* The run of samples with the same schema, from `at` on; borrowed. */
 struct sample_batch sample_columns_batch(const struct sample_columns *columns, size_t at);
 
 #endif
