@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 #define DROPS_SHARE 0.05
-#define DROPS_LEAST 20u /* samples, or shares mean nothing */
+#define DROPS_LEAST 20u /* with fewer samples shares mean nothing */
 #define FILL_SHARE 0.8
 #define LAG_NS (100 * NS_PER_MS)
 #define BUFFER_BYTES (100ull * 1000 * 1000)

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "record/budget.h"
 
-/* Where the rate falls, where it may rise, and what it aims at, as parts of the budget. */
+/*
+ * The cost at which the rate falls, at which it may rise, and the target, as parts of the budget.
+ */
 #define TOO_MUCH 1.08
 #define TOO_LITTLE 0.85
 #define AIM 0.97
-/* So many stretches of too much before it falls; so much is a reason to fall at once. */
+/* The rate falls after this many periods of too much, or at once above this cost. */
 #define HOT_STRETCHES 3u
 #define FAR_TOO_MUCH 3.0
-/* So many calm stretches before it rises, and how much at once. */
+/* The rate rises after this many calm periods, by this much at a time. */
 #define CALM_STRETCHES 4u
 #define RISE_MOST 2.0
 #define RISE_LEAST_HZ 8 /* beyond the next prime */
-/* How much of the last stretch is in the recorder's share. */
+/* The weight of the last period in the recorder's share. */
 #define OWN_WEIGHT 0.25
-/* What a stretch can add to that, in budgets: more is work that no lower rate would save. */
+/*
+ * The most that a period can add to that, in budgets: more is work that a lower rate would not
+ * save.
+ */
 #define OWN_MOST 3.0
-/* So many samples that were due tell what one costs; fewer come in clumps. */
+/* This many due samples are enough to know the cost of one; fewer arrive in clumps. */
 #define DUE_ENOUGH 150.0
 
-/* What a sample may cost before anybody has measured it: a deep stack on a busy machine. */
+/* The assumed cost of a sample before it has been measured: a deep stack on a busy machine. */
 #define CAUTIOUS_NS 20000.0
 
 static bool is_prime(uint32_t n)
@@ -30,7 +35,10 @@ static bool is_prime(uint32_t n)
 	return n > 1;
 }
 
-/* The rate below that: a prime, for programs have round periods, and must not be met in step. */
+/*
+ * The next lower rate that is a prime: programs have round periods, and sampling must not run in
+ * step with them.
+ */
 static uint32_t bounded_hz(const struct budget *budget, double wanted_hz)
 {
 	uint32_t hz = wanted_hz < budget->asked_hz ? (uint32_t)wanted_hz : budget->asked_hz;
@@ -42,7 +50,7 @@ static uint32_t bounded_hz(const struct budget *budget, double wanted_hz)
 	return hz > budget->floor_hz ? hz : budget->floor_hz;
 }
 
-/* Who asks for no more than the floor wants to cost little: that is the reason to go below it. */
+/* A user who asks for no more than the floor wants a low cost, so the rate may go below it. */
 static uint32_t usable_floor(uint32_t asked_hz, uint32_t floor_hz)
 {
 	if (floor_hz < asked_hz)
@@ -62,7 +70,7 @@ void budget_init(struct budget *budget, double share, uint32_t asked_hz, uint32_
 		budget->hz = bounded_hz(budget, share * 1e9 / CAUTIOUS_NS);
 }
 
-/* The recorder's part. Next to a target that hardly runs it is measured by the machine. */
+/* The recorder's share. If the target hardly runs, it is relative to the machine. */
 static double own_share(const struct budget *budget, const struct budget_stretch *stretch)
 {
 	uint64_t base_ns =
@@ -74,8 +82,8 @@ static double own_share(const struct budget *budget, const struct budget_stretch
 }
 
 /*
- * The target's part at the rate of now, by what a sample that was due cost. A target that
- * hardly ran says little: as much of what was known before is kept as makes enough of it.
+ * The target's share at the current rate, from the cost of a due sample. If the target hardly ran,
+ * the period says little: then enough of the earlier figures is kept.
  */
 static double target_share(struct budget *budget, const struct budget_stretch *stretch)
 {
@@ -88,7 +96,7 @@ static double target_share(struct budget *budget, const struct budget_stretch *s
 	return budget->cost_ns / budget->due * budget->hz / 1e9;
 }
 
-/* What was known of the recorder was at the rate before: it follows the rate. */
+/* The recorder's share was measured at the previous rate: scale it to the new one. */
 static void set_rate(struct budget *budget, double wanted_hz)
 {
 	uint32_t hz = bounded_hz(budget, wanted_hz);

@@ -24,22 +24,22 @@
 #include "recording/reader.h"
 #include "recording/writer.h"
 
-/* How many pieces the kept time has: what is held beyond it is one of them. */
+/* The kept time is divided into this many pieces; at most one more is held. */
 #define PIECES 8
 
-/* From here to the next one the recording stands by itself. */
+/* A piece of the recording that is self-contained. */
 struct stretch {
 	uint64_t offset;
-	uint64_t begin_ns;  /* all before it in the file is older */
-	uint64_t throttled; /* times up to then */
+	uint64_t begin_ns;  /* everything before the offset is older than this */
+	uint64_t throttled; /* how often sampling was throttled up to then */
 };
 
 struct flight {
 	const struct record_config *config;
-	int fd; /* memory without a name */
+	int fd; /* unnamed memory (memfd) */
 	VEC(struct stretch) stretches;
-	unsigned int written; /* files so far */
-	char *path;           /* of the last one */
+	unsigned int written; /* files written so far */
+	char *path;           /* path of the last one */
 };
 
 static uint64_t page_floor(uint64_t offset)
@@ -47,7 +47,7 @@ static uint64_t page_floor(uint64_t offset)
 	return offset & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 }
 
-/* Whether there is something at the path that is no file: it is written in place. */
+/* Whether the path exists and is not a regular file: it is written in place. */
 static bool is_special(const char *path, mode_t *ret_mode)
 {
 	struct stat status;
@@ -58,7 +58,7 @@ static bool is_special(const char *path, mode_t *ret_mode)
 	return true;
 }
 
-/* Nobody should learn after hours that the output cannot be made. */
+/* The user should not learn after hours that the output cannot be created. */
 static int try_output(const char *path, struct error *err)
 {
 	struct outfile file;
@@ -66,7 +66,7 @@ static int try_output(const char *path, struct error *err)
 	int r;
 
 	if (is_special(path, &mode) && S_ISFIFO(mode))
-		return 0; /* opening and closing would be its end */
+		return 0; /* opening and closing it would end a pipe for its reader */
 	r = outfile_begin(&file, path, "-o FILE", err);
 	if (r == 0)
 		outfile_fini(&file);
@@ -102,7 +102,7 @@ void flight_close(struct flight *flight)
 	if (!flight)
 		return;
 	if (flight->fd >= 0)
-		(void)close(flight->fd); /* nothing of it is to stay */
+		(void)close(flight->fd); /* it must not be left behind */
 	vec_fini(&flight->stretches);
 	free(flight->path);
 	free(flight);
@@ -116,8 +116,8 @@ int flight_take_fd(struct flight *flight, struct error *err)
 }
 
 /*
- * Gives the memory before the first stretch back. The first page stays, for the file's
- * header. A page that an earlier call had to leave, because a stretch began in it, goes.
+ * Frees the memory before the first piece. The first page stays, because it has the file header. A
+ * page that an earlier call had to keep, because a piece began in it, is freed now.
  */
 static int release(struct flight *flight, uint64_t old_offset, struct error *err)
 {
@@ -142,7 +142,7 @@ int flight_look(struct flight *flight, struct recording_writer *writer,
 	size_t old = 0;
 
 	if (newest->begin_ns == 0)
-		newest->begin_ns = now_ns; /* the first look */
+		newest->begin_ns = now_ns; /* the first call */
 	if (next.offset > newest->offset && vec_push(&flight->stretches, next) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	newest = &flight->stretches.items[flight->stretches.count - 1];
@@ -178,7 +178,7 @@ static char *numbered(const char *path, unsigned int number)
 	return asprintf(&made, "%.*s-%u%s", stem, path, number, path + stem) < 0 ? NULL : made;
 }
 
-/* The name of the next file; NULL without memory. */
+/* The name of the next file; NULL if out of memory. */
 static char *next_path(const struct flight *flight)
 {
 	const char *output = flight->config->output;
@@ -198,8 +198,8 @@ static char *next_path(const struct flight *flight)
 }
 
 /*
- * A reader of the stretches in memory. The header that a recording begins with is put
- * before the first: all there is too old.
+ * A reader of the pieces in memory. The file header is written before the first piece, over data
+ * that is too old.
  */
 static int open_reader(struct flight *flight, uint64_t end, struct recording_reader **ret,
 		       struct error *err)
@@ -222,7 +222,7 @@ static int open_reader(struct flight *flight, uint64_t end, struct recording_rea
 	return r;
 }
 
-/* The numbers of the window; what is known of the whole recording alone is left out. */
+/* The figures of the window; leaves out those known only for the whole recording. */
 static void cut_stats(const struct flight *flight, const struct flight_moment *moment,
 		      uint64_t from_ns, struct engine_stats *stats)
 {
@@ -259,14 +259,14 @@ static int copy_to(struct flight *flight, const struct flight_moment *moment,
 	return r;
 }
 
-/* Where a result goes, a whole one or none. */
+/* Where the result goes, complete or not at all. */
 static int write_file(struct flight *flight, const struct flight_moment *moment, const char *path,
 		      struct flight_written *ret, struct error *err)
 {
 	struct recording_writer *copy;
 	struct outfile file;
 	int fd;
-	/* Signals are blocked: nobody could end the wait for a reader. */
+	/* Signals are blocked, so a wait for a reader could not be interrupted. */
 	int r = outfile_begin_ready(&file, path, "-o FILE", err);
 
 	if (r < 0)
@@ -293,7 +293,7 @@ static int write_file(struct flight *flight, const struct flight_moment *moment,
 int flight_write(struct flight *flight, const struct flight_moment *moment,
 		 struct flight_written *ret, struct error *err)
 {
-	/* What cannot be flushed is told by the recording itself; the rest is worth having. */
+	/* A failed flush is reported by the recording itself; the rest is still worth writing. */
 	int flushed = recording_writer_flush(moment->writer, moment->last ? NULL : err);
 	SCOPED(mem) char *path = next_path(flight);
 	int r;

@@ -32,6 +32,6 @@ void job_control_stop(int number)
 	(void)sigemptyset(&mask);
 	(void)sigaddset(&mask, number);
 	(void)kill(getpid(), number);
-	(void)sigprocmask(SIG_UNBLOCK, &mask, NULL); /* here it stands */
+	(void)sigprocmask(SIG_UNBLOCK, &mask, NULL); /* it is suspended here */
 	(void)sigprocmask(SIG_BLOCK, &mask, NULL);
 }

@@ -59,8 +59,8 @@ static void close_fd(int *fd)
 }
 
 /*
- * Where SIGCHLD is ignored, children vanish without a status. The child inherits
- * that, as it would without us; for ourselves it is undone.
+ * If SIGCHLD is ignored, children vanish without a status. The child inherits that, as it would
+ * without wick; for the recorder itself it is reset.
  */
 static void keep_statuses(void)
 {
@@ -79,7 +79,7 @@ static bool same_name(const char *a, const char *b)
 	return strncmp(a, b, length + 1) == 0;
 }
 
-/* Our environment, with what is planned in place of what has the same name. */
+/* Our environment; planned variables replace those of the same name. */
 static char **make_environment(char *const *planned)
 {
 	size_t count = 0;
@@ -122,7 +122,7 @@ int child_fork(struct child *child, const struct launch_plan *plan, struct error
 		pid = fork();
 	code = -errno;
 	if (pid == 0) {
-		(void)close(gate[1]); /* so that the parent's end closing is seen */
+		(void)close(gate[1]); /* so that the child sees when the parent closes its end */
 		run_child(gate[0], report[1], plan, environment);
 	}
 	close_fd(&gate[0]);
@@ -144,7 +144,7 @@ static int explain(int code, const char *program, struct error *err)
 	bool there = strchr(program, '/') && stat(program, &status) == 0;
 
 	if (code == -ENOENT && there) {
-		/* Not -ENOENT: the file is there, so a shell would say 126. */
+		/* Not -ENOENT: the file exists, so a shell would exit with 126. */
 		(void)error_set(err, -EACCES, "cannot run %s: its interpreter does not exist",
 				program);
 		error_remedy(err,
@@ -170,9 +170,9 @@ static int explain(int code, const char *program, struct error *err)
 }
 
 /*
- * Takes the status when there is one. Returns whether the child has ended. One
- * that an engine traces also stops, which the kernel tells us no matter what we
- * ask for: so we look first and leave stops to the engine.
+ * Reaps the child if it has a status. Returns whether the child has ended. A traced child also
+ * stops, and the kernel reports that to us whatever we ask for: so we peek first and leave stops to
+ * the engine.
  */
 static int reap(struct child *child, int options)
 {
@@ -183,7 +183,7 @@ static int reap(struct child *child, int options)
 		r = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT | options);
 	while (r < 0 && errno == EINTR);
 	if (r < 0 && errno == ECHILD)
-		child->reaped = 1; /* somebody else took its status */
+		child->reaped = 1; /* someone else reaped it */
 	if (r < 0 || info.si_pid != child->pid || info.si_code == CLD_TRAPPED)
 		return child->reaped;
 	child->reaped = waitpid(child->pid, &child->status, 0) == child->pid;
@@ -198,7 +198,7 @@ int child_release(struct child *child, const char *program, struct error *err)
 	child->released = 1;
 	close_fd(&child->gate_fd);
 	if (n != 1)
-		return 0; /* it was killed already: that is its status */
+		return 0; /* it was already killed: that is its status */
 	do
 		n = read(child->report_fd, &code, sizeof(code));
 	while (n < 0 && errno == EINTR);
@@ -207,7 +207,7 @@ int child_release(struct child *child, const char *program, struct error *err)
 		log_debug("started %s as process %d", program, (int)child->pid);
 		return 0; /* closed by the exec */
 	}
-	(void)reap(child, 0); /* it is on its way out */
+	(void)reap(child, 0); /* it is exiting */
 	return explain(-code, program, err);
 }
 

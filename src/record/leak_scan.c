@@ -37,9 +37,12 @@
 #include "unwind/arch/native.h"
 #include "wire/scan_hints.h"
 
-/* Blocks that memory is asked for ahead of time. */
+/* Number of blocks to allocate memory for in advance. */
 #define AHEAD 16u
-/* For a thread that waits for a CPU, before it stops: one that runs should stand still for less. */
+/*
+ * How long threads may take to stop, because they may have to wait for a CPU. A running process
+ * must not be held up for as long as one that is exiting.
+ */
 #define RUNNING_NS NS_PER_SEC
 #define LEAVING_NS (10 * NS_PER_SEC)
 
@@ -48,19 +51,19 @@ struct leak_search {
 	struct engine_process process;
 	pthread_t thread;
 	bool has_thread;
-	_Atomic bool done; /* by the thread */
+	_Atomic bool done; /* set by the thread */
 	int code;          /* of the thread, with err */
 	struct error err;
 	struct snapshot snapshot;
-	uint64_t recorded_bytes; /* of the file, when all stood still */
+	uint64_t recorded_bytes; /* size of the file when all threads were stopped */
 	struct recording_reader *reader;
 	struct heap_analysis *analysis;
 	VEC(struct reach_block) blocks;
-	uint32_t recorded; /* the process, of the recording as it was read */
+	uint32_t recorded; /* process id in the dictionary of the reader */
 	struct scan_hints *inside;
 	struct maps maps;
-	struct pagemap private_pages; /* of the memory that is looked at */
-	struct pagemap shared_pages;  /* of the process: a copy has none of these yet */
+	struct pagemap private_pages; /* of the scanned memory */
+	struct pagemap shared_pages;  /* of the process itself: a copy does not have these yet */
 	VEC(struct layout_thread) threads;
 	VEC(uint64_t) registers;
 	struct leak_layout layout;
@@ -109,8 +112,8 @@ static uint64_t next_touched(void *self, enum reach_pages pages, uint64_t from, 
 			    from, end);
 }
 
-/* All that was written up to the moment is in the file. */
-/* What the file has from here on tells of later moments. */
+/* Everything up to this moment has been written to the file. */
+/* The rest of the file is about later moments. */
 static int drain(struct leak_search *search, struct error *err)
 {
 	struct stat info;
@@ -145,7 +148,7 @@ static int read_inside(struct leak_search *search, struct error *err)
 	return 0;
 }
 
-/* One that ends waits for us as it is; of others a copy is made. */
+/* A process that is exiting waits for us and is scanned itself; others are copied. */
 static int take_snapshot(struct leak_search *search, struct error *err)
 {
 	int r = snapshot_stop(&search->snapshot, search->process.pid,
@@ -213,7 +216,7 @@ static int read_events(struct leak_search *search, struct error *err)
 	return r;
 }
 
-/* The last process that had this id; ID_NONE: it has told nothing yet. */
+/* The last process with this PID; ID_NONE: it has reported nothing yet. */
 static uint32_t find_process(const struct dictionary *dictionary, pid_t pid)
 {
 	for (size_t i = dictionary->processes.count; i-- > 0;)
@@ -222,7 +225,7 @@ static uint32_t find_process(const struct dictionary *dictionary, pid_t pid)
 	return ID_NONE;
 }
 
-/* Blocks whose free was lost may seem to lie within others: then the later one counts. */
+/* If a free was lost, a block may seem to overlap a later one: then the later one counts. */
 static void drop_overlaps(struct leak_search *search)
 {
 	size_t n = 0;
@@ -250,7 +253,7 @@ static struct reach_block block_of(const struct heap_report *report, const struc
 				    .thread = share->thread};
 }
 
-/* Where in the table the blocks of the process are, by their addresses. */
+/* The range of the process's blocks in the table, sorted by address. */
 static int sort_slots(const struct heap_live *live, uint32_t space, struct address_ref **ret,
 		      size_t *ret_count)
 {
@@ -311,13 +314,13 @@ static int find_live(struct leak_search *search, struct error *err)
 					      (int)search->process.pid),
 				    "link the allocator dynamically");
 	r = take_blocks(search);
-	/* Blocks have all that is needed of it. */
+	/* The blocks have everything that is needed from it. */
 	heap_analysis_free(search->analysis);
 	search->analysis = NULL;
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
-/* The one that ends the program is in our own code: what it had before is told. */
+/* The thread that ends the program is in our own code: use the registers it had before. */
 static int take_registers(struct leak_search *search, const struct snapshot_thread *thread)
 {
 	bool is_leaving =
@@ -337,7 +340,7 @@ static int take_registers(struct leak_search *search, const struct snapshot_thre
 								 .pointer = thread->pointer});
 }
 
-/* What threads will have that have not begun. */
+/* The arguments of threads that have not started yet. */
 static int take_arguments(struct leak_search *search)
 {
 	for (size_t i = 0; i < INSIDE_THREADS; i++) {
@@ -410,7 +413,7 @@ static int look(struct leak_search *search)
 	return r;
 }
 
-/* Groups name stacks and threads as the file was read; the writer has its own numbers. */
+/* Groups refer to stacks and threads by ids of the reader; the writer has its own ids. */
 static int translate(struct leak_search *search, struct id_transfer *transfer)
 {
 	int r = 0;
@@ -425,7 +428,7 @@ static int translate(struct leak_search *search, struct id_transfer *transfer)
 	return r;
 }
 
-/* One that has not allocated anything is not in the recording. It has no leaks. */
+/* A process that has not allocated anything is not in the recording. It has no leaks. */
 static int name_process(const struct leak_search *search, struct sink *sink, uint32_t *ret)
 {
 	struct process_info info;
@@ -474,7 +477,7 @@ static int write_down(struct leak_search *search, struct leak_summary *ret, stru
 	return sink_leaks(sink, &found, err);
 }
 
-/* What was looked at may be killed at any time: what could not be read then says nothing. */
+/* The scanned process may be killed at any time: then unreadable memory means nothing. */
 static int check_alive(struct leak_search *search)
 {
 	struct process_info info;
@@ -522,7 +525,7 @@ int leak_search_begin(const struct leak_job *job, const struct engine_process *p
 	if (r == 0) {
 		search->has_thread = pthread_create(&search->thread, NULL, run, search) == 0;
 		if (!search->has_thread)
-			(void)run(search); /* here, then */
+			(void)run(search); /* then scan in this thread */
 		*ret = search;
 		return 0;
 	}
@@ -537,11 +540,11 @@ bool leak_search_is_done(struct leak_search *search)
 	return atomic_load(&search->done);
 }
 
-/* The thread is done, and the process goes on. */
+/* Waits for the thread and lets the process continue. */
 static void let_go(struct leak_search *search, struct leak_copy *ret_left)
 {
 	if (search->has_thread)
-		(void)pthread_join(search->thread, NULL); /* it is ours: that cannot fail */
+		(void)pthread_join(search->thread, NULL); /* it is our child: this cannot fail */
 	snapshot_fini(&search->snapshot);
 	*ret_left = (struct leak_copy){search->snapshot.pid,
 				       search->snapshot.is_left ? search->snapshot.child : 0,
@@ -570,7 +573,10 @@ int leak_search_end(struct leak_search *search, struct leak_summary *ret, struct
 	return r;
 }
 
-/* Who asks for its own children may have been told of it already. */
+/*
+ * Whether the copy still exists, as a zombie. A process that waits for any child may have reaped it
+ * already.
+ */
 static bool is_there(const struct leak_copy *copy)
 {
 	struct process_info info;

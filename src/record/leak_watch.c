@@ -11,10 +11,10 @@
 #include "proc/process_info.h"
 #include "recording/writer.h"
 
-/* How often a search is asked whether it is done. */
+/* How often to check whether a search is done. */
 #define ASK_NS (5 * NS_PER_MS)
 #define DRAIN_NS (50 * NS_PER_MS)
-/* And how often one that is left of it is tried to be taken away. */
+/* How often to retry the removal of a leftover copy. */
 #define LEFT_NS NS_PER_SEC
 
 void leak_watch_begin(struct leak_watch *watch, const struct leak_job *job)
@@ -53,7 +53,10 @@ uint64_t leak_watch_next_ns(const struct leak_watch *watch)
 									: watch->next_ns;
 }
 
-/* Of one that has ended there is nothing more to be said; its first thread may do so alone. */
+/*
+ * Scans of an ended process do not count as failures. A process whose first thread has ended may
+ * still have others.
+ */
 static bool has_ended(pid_t pid)
 {
 	struct process_info info;
@@ -71,7 +74,7 @@ static void fail(struct leak_watch *watch, const struct error *err)
 		return;
 	watch->failures += watch->searched.waits;
 	watch->why = *err;
-	/* Where nothing can be written the recording fails as well, and that is told. */
+	/* If nothing can be written the recording fails as well, and that is reported. */
 	if (!is_first || !watch->config.notice ||
 	    recording_writer_check(watch->job.writer, NULL) < 0)
 		return;
@@ -89,10 +92,10 @@ static void let_go(struct leak_watch *watch)
 static void keep_left(struct leak_watch *watch)
 {
 	if (watch->last.left.child > 0)
-		(void)vec_push(&watch->left, watch->last.left); /* or it stays */
+		(void)vec_push(&watch->left, watch->last.left); /* else it stays in the list */
 }
 
-/* Writes down what was found once it is. */
+/* Writes the result when the search is done. */
 static void end_search(struct leak_watch *watch)
 {
 	struct error err = {0};
@@ -119,7 +122,7 @@ static void begin_search(struct leak_watch *watch, const struct engine_process *
 	let_go(watch);
 }
 
-/* Takes the next of those that were asked for from the list. */
+/* Takes the next requested scan from the list. */
 static bool take_due(struct leak_watch *watch, pid_t pid, enum leak_trigger *ret)
 {
 	for (size_t i = 0; i < watch->due.count; i++) {
@@ -132,7 +135,7 @@ static bool take_due(struct leak_watch *watch, pid_t pid, enum leak_trigger *ret
 	return false;
 }
 
-/* Those that wait come first: they do nothing else. */
+/* Waiting processes come first: they can do nothing else. */
 static void begin_next(struct leak_watch *watch)
 {
 	struct engine_process process;
@@ -178,7 +181,7 @@ void leak_watch_look(struct leak_watch *watch, uint64_t now_ns)
 		begin_next(watch);
 }
 
-/* Until nothing is under way. A failure of the engine shows at the next drain again. */
+/* Runs until no search is active. A failure of the engine shows again at the next drain. */
 static void finish_all(struct leak_watch *watch)
 {
 	uint64_t drained_ns = clock_monotonic_ns();
@@ -231,7 +234,7 @@ void leak_watch_finish(struct leak_watch *watch)
 	leak_watch_end(watch);
 }
 
-/* Those that wait for a scan that does not come any more. */
+/* Releases processes that wait for a scan that will not happen. */
 static void let_all_go(struct leak_watch *watch)
 {
 	struct engine_process process;

@@ -60,7 +60,7 @@ static void add(struct memory_watch *watch, struct recording_writer *writer,
 						 .start_ns = process->start_ns}};
 	char path[64];
 
-	/* What it was before its exec is gone. */
+	/* Its memory from before the exec is gone. */
 	for (size_t i = watch->processes.count; i-- > 0;)
 		if (watch->processes.items[i].who.pid == process->pid)
 			forget(watch, writer, i);
@@ -72,7 +72,7 @@ static void add(struct memory_watch *watch, struct recording_writer *writer,
 		(void)close(watched.folder);
 }
 
-/* Whom the dictionary knows by now. */
+/* Adds the processes that are new in the dictionary. */
 static void find_processes(struct memory_watch *watch, struct recording_writer *writer)
 {
 	const struct dictionary *dictionary = recording_writer_dictionary(writer);
@@ -81,7 +81,7 @@ static void find_processes(struct memory_watch *watch, struct recording_writer *
 		add(watch, writer, &dictionary->processes.items[watch->seen]);
 }
 
-/* Where the memory of one process lies: it is the turn of another each time. */
+/* Reads the memory split of one process, in turn. */
 static void split_one(struct memory_watch *watch, struct recording_writer *writer)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -104,7 +104,7 @@ void memory_watch_look(struct memory_watch *watch, struct recording_writer *writ
 	if (now_ns < watch->next_ns)
 		return;
 	watch->step_ns *= 2;
-	if (watch->processes.count == 0) { /* somebody may begin only now */
+	if (watch->processes.count == 0) { /* a process may start only now */
 		find_processes(watch, writer);
 		if (watch->processes.count > 0 || watch->step_ns == 0)
 			watch->step_ns = FIRST_STEP_NS;

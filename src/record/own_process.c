@@ -12,7 +12,8 @@ void own_process_raise_limits(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit); /* fewer events then, with a message */
+		(void)setrlimit(RLIMIT_NOFILE,
+				&limit); /* then there are fewer events, with a message */
 	}
 }
 

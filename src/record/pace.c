@@ -13,16 +13,16 @@
 
 #define LOOK_NS (250 * NS_PER_MS)
 #define ALARM_NS NS_PER_SEC
-/* So many late stretches in a row are not by chance. */
+/* This many consecutive late periods are not chance. */
 #define LATE_STRETCHES 3u
-/* An engine that fails so often in a row will not do better. */
+/* An engine that fails this often in a row will not recover. */
 #define MOST_FAILURES 5u
 
 static uint64_t own_cpu_ns(void)
 {
 	struct timespec now = {0};
 
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now); /* is always there */
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now); /* always exists */
 	return (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
@@ -44,7 +44,7 @@ static void tell(const struct pace *pace, const char *text)
 		pace->config.notice(pace->config.self, text);
 }
 
-/* What comes now is not to be compared with what was before. */
+/* The figures from now on are not comparable with the earlier ones. */
 static void begin_stretch(struct pace *pace, uint64_t now_ns)
 {
 	engine_progress(pace->engine, &pace->looked);
@@ -52,7 +52,7 @@ static void begin_stretch(struct pace *pace, uint64_t now_ns)
 	pace->look_ns = now_ns;
 }
 
-/* The engine cannot have another rate: what it has is better than none. */
+/* The engine cannot change its rate: keep the current one. */
 static void keep_rate(struct pace *pace, uint32_t hz, const struct error *err)
 {
 	pace->failures++;
@@ -64,14 +64,14 @@ static void keep_rate(struct pace *pace, uint32_t hz, const struct error *err)
 		tell(pace, pace->refusal);
 }
 
-/* Whether the engine is not to be asked for that rate: it has failed, and would again. */
+/* Whether not to ask the engine for that rate: it has failed and would fail again. */
 static bool is_refused(const struct pace *pace, uint32_t hz)
 {
 	return pace->failures_in_row > 0 &&
 	       (hz == pace->refused_hz || pace->failures_in_row >= MOST_FAILURES);
 }
 
-/* Gives the engine the rate that is right now. */
+/* Sets the engine to the current rate. */
 static void apply(struct pace *pace, uint64_t now_ns)
 {
 	uint32_t hz = pace->paused ? 0 : pace->budget.hz;
@@ -120,7 +120,7 @@ void pace_begin(struct pace *pace, const struct pace_config *config, struct engi
 		.fixed = stats.frequency_hz == 0,
 	};
 	if (pace->fixed)
-		pace->hz = 1; /* what stands for the period that was given */
+		pace->hz = 1; /* a nominal rate for the given period */
 	budget_init(&pace->budget, config->keeps_rate || pace->fixed ? 0 : config->budget, pace->hz,
 		    least_hz(config));
 	breaker_init(&pace->breaker, config->breaker);
@@ -133,7 +133,7 @@ void pace_begin(struct pace *pace, const struct pace_config *config, struct engi
 	apply(pace, now_ns);
 }
 
-/* What samples have cost since; a better estimate may be lower than what was thought before. */
+/* What samples have cost since then; a better estimate may be lower than the previous one. */
 static uint64_t cost_since(const struct engine_stats *now, const struct engine_stats *before)
 {
 	if (before->sample_cost_ns == 0)
@@ -142,8 +142,7 @@ static uint64_t cost_since(const struct engine_stats *now, const struct engine_s
 	return now->cost_ns > before->cost_ns ? now->cost_ns - before->cost_ns : 0;
 }
 
-/* Times off the CPUs are recorded at a pace of their own: the recorder's work on them is not for
- * the rate to answer for. */
+/* Off-CPU times come at their own pace: the recorder's work on them does not depend on the rate. */
 static uint64_t own_since(uint64_t own_ns, const struct engine_stats *now,
 			  const struct engine_stats *before)
 {
@@ -153,13 +152,13 @@ static uint64_t own_since(uint64_t own_ns, const struct engine_stats *now,
 	return all > 0 ? (uint64_t)((double)own_ns * (double)(all - away) / (double)all) : own_ns;
 }
 
-/* own_ns is the recorder's time before it asked for the figures: measuring is no sampling. */
+/* own_ns is the recorder's CPU time before it read the figures: measuring is not sampling. */
 static void look_at_cost(struct pace *pace, uint64_t now_ns, uint64_t own_ns,
 			 const struct engine_stats *stats)
 {
 	uint64_t wall_ns = (now_ns - pace->look_ns) * (pace->config.machine ? cpu_count() : 1);
 	struct budget_stretch stretch = {
-		/* Time that the target sleeps is no room for more. */
+		/* Time in which the target sleeps does not allow more samples. */
 		.target_ns = pace->config.mode == ENGINE_MODE_CPU
 				     ? stats->seen_ns - pace->looked.seen_ns
 				     : wall_ns,
@@ -273,7 +272,7 @@ int pace_ask(struct pace *pace, bool paused, uint64_t now_ns)
 		pace->paused |= PACE_ASKED;
 	else
 		pace->paused &= ~(uint32_t)(PACE_ASKED | PACE_DELAY);
-	pace->failures_in_row = 0; /* whoever asks wants it tried */
+	pace->failures_in_row = 0; /* an explicit request is always tried */
 	apply(pace, now_ns);
 	return pace->failures_in_row > 0 ? -EIO : 0;
 }

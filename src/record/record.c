@@ -25,15 +25,18 @@
 #define DRAIN_HURRIED_MS 20
 #define FLUSH_NS NS_PER_SEC
 #define CLOCK_PAIR_NS (10 * NS_PER_SEC)
-#define LONELY_NS (100 * NS_PER_MS) /* in which a child of one who has ended may come */
+#define LONELY_NS (100 * NS_PER_MS) /* time for a child of an ended process to appear */
 
 static void pass_on(struct recorder *recorder, int number)
 {
 	if (recorder->launched && !child_ended(&recorder->child))
-		(void)kill(recorder->child.pid, number); /* it may be gone by now */
+		(void)kill(recorder->child.pid, number); /* it may have ended */
 }
 
-/* For a program that has a use for it; else for us: it would have been the program's end. */
+/*
+ * Passes the signal to a program that handles it; otherwise it is for us, because it would have
+ * killed the program.
+ */
 static void heed_user_signal(struct recorder *recorder, int number)
 {
 	if (recorder->launched && thread_catches(recorder->child.pid, number))
@@ -44,7 +47,7 @@ static void heed_user_signal(struct recorder *recorder, int number)
 		recorder->pause = number == SIGUSR2 ? 1 : -1;
 }
 
-/* Reads the signals that came. One from the terminal has reached the program already. */
+/* Reads pending signals. A signal from the terminal has already reached the program. */
 static void read_signals(struct recorder *recorder)
 {
 	struct signalfd_siginfo info;
@@ -80,7 +83,7 @@ static uint64_t kept_bytes(const struct recorder *recorder)
 				: recording_writer_bytes(recorder->writer);
 }
 
-/* What there is so far goes into the file; with --last soon after the answer. */
+/* Writes the data so far to the file; with --last, soon after the answer. */
 static int write_now(struct recorder *recorder, struct error *err)
 {
 	int r;
@@ -92,7 +95,7 @@ static int write_now(struct recorder *recorder, struct error *err)
 	return r < 0 ? r : recording_writer_flush(recorder->writer, err);
 }
 
-/* A failure that is not the end of it. */
+/* Reports a failure that does not end the recording. */
 static void tell(const struct record_config *config, const struct error *err)
 {
 	char text[sizeof(err->text) + sizeof(err->remedy) + 16];
@@ -101,7 +104,7 @@ static void tell(const struct record_config *config, const struct error *err)
 	config->notice(config->self, text);
 }
 
-/* Why the rate cannot be changed, which the engine said when it was asked to. */
+/* Why the rate cannot be changed, as the engine reported. */
 static const struct error *pace_refused(const struct pace *pace, struct error *err)
 {
 	(void)error_set(err, -EIO, "%s", pace->refusal);
@@ -109,7 +112,7 @@ static const struct error *pace_refused(const struct pace *pace, struct error *e
 	return err;
 }
 
-/* Answers somebody who asks how it goes, or wants something of us. */
+/* Answers a query or request of another process. */
 static void answer(void *self, enum remote_request request, struct bytes *reply)
 {
 	struct recorder *recorder = self;
@@ -163,7 +166,7 @@ static void wait_for_work(struct recorder *recorder, int timeout_ms)
 	remote_serve(recorder->remote, clock_monotonic_ns(), answer, recorder);
 }
 
-/* Whether those who joined have ended, and nobody came in their place for a while. */
+/* Whether all joined processes have ended, and no new one has come for a while. */
 static bool members_ended(struct recorder *recorder, uint64_t now_ns)
 {
 	if (!target_watch_ended(&recorder->others) || engine_has_members(recorder->engine)) {
@@ -183,7 +186,7 @@ static bool target_ended(struct recorder *recorder, uint64_t now_ns)
 					      : target_watch_ended(&recorder->others);
 }
 
-/* When the time is up that was given, from when sampling begins; UINT64_MAX: never. */
+/* When the duration is over, counted from the start of sampling; UINT64_MAX: never. */
 static uint64_t end_ns(const struct recorder *recorder)
 {
 	uint64_t limit_ns = recorder->config->duration_ns;
@@ -219,7 +222,7 @@ static int drain(struct recorder *recorder, uint64_t now_ns, struct error *err)
 	return r;
 }
 
-/* Keeps the engine's buffers from filling up while something else is done. */
+/* Drains the engine's buffers during other work. */
 static int drain_meanwhile(void *self, struct error *err)
 {
 	struct recorder *recorder = self;
@@ -252,7 +255,7 @@ static int write_last(struct recorder *recorder, uint64_t now_ns, bool is_end, s
 	return r;
 }
 
-/* Forgets what is too old, and writes the rest when that was asked for. */
+/* Drops old data, and writes the rest if requested. */
 static int look_at_flight(struct recorder *recorder, uint64_t now_ns, struct error *err)
 {
 	const struct record_config *config = recorder->config;
@@ -267,13 +270,13 @@ static int look_at_flight(struct recorder *recorder, uint64_t now_ns, struct err
 		return r;
 	recorder->write_asked = false;
 	own_process_usage(&recorder->result->own_cpu_ns, &recorder->result->own_rss_bytes);
-	/* It can be tried again: that is no reason to lose what is in memory. */
+	/* Writing can be retried: a failure is no reason to lose the data in memory. */
 	if (write_last(recorder, now_ns, false, &why) < 0 && config->notice)
 		tell(config, &why);
 	return 0;
 }
 
-/* When to look at the latest: buffers fill, and a time limit or delay may be over. */
+/* The latest time for the next turn: buffers fill, and a time limit or delay may end. */
 static uint64_t next_look_ns(const struct recorder *recorder, uint64_t now_ns)
 {
 	uint64_t pace_ns = pace_next_ns(&recorder->pace);
@@ -293,15 +296,16 @@ static uint64_t next_look_ns(const struct recorder *recorder, uint64_t now_ns)
 	return next_ns > now_ns ? next_ns : now_ns;
 }
 
-/* Pauses or goes on when a signal asked for it. */
+/* Pauses or resumes if a signal asked for it. */
 static void heed_pause(struct recorder *recorder, uint64_t now_ns)
 {
 	if (recorder->pause)
-		(void)pace_ask(&recorder->pace, recorder->pause > 0, now_ns); /* that is told */
+		(void)pace_ask(&recorder->pace, recorder->pause > 0,
+			       now_ns); /* the failure is reported */
 	recorder->pause = 0;
 }
 
-/* Stops this program when it was asked to; what it watches goes its way meanwhile. */
+/* Suspends this program if requested; the target continues meanwhile. */
 static int stand_by(struct recorder *recorder, struct error *err)
 {
 	int number = recorder->suspend;
@@ -366,10 +370,10 @@ static int finish(struct recorder *recorder, struct error *err)
 	uint64_t over_ns = clock_monotonic_ns();
 	int r;
 
-	/* Who goes on without us has no other end. */
+	/* For a program that continues without us, this is the last chance for a scan. */
 	if (result->end != RECORD_TARGET_ENDED && leak_watch_scan(&recorder->leaks, NULL) < 0 &&
 	    recorder->leaks.why.code < 0)
-		result->leak_failures++; /* that is told */
+		result->leak_failures++; /* the failure is reported */
 	leak_watch_finish(&recorder->leaks);
 	result->leak_failures += recorder->leaks.failures;
 	r = engine_stop(recorder->engine, err);
@@ -384,7 +388,7 @@ static int finish(struct recorder *recorder, struct error *err)
 	engine_stats(recorder->engine, &result->stats);
 	own_process_usage(&result->own_cpu_ns, &result->own_rss_bytes);
 	if (r < 0 && recorder->flight)
-		(void)write_last(recorder, over_ns, true, NULL); /* the first failure is told */
+		(void)write_last(recorder, over_ns, true, NULL); /* the first failure is reported */
 	if (r < 0)
 		return r;
 	r = recorder->flight ? write_last(recorder, over_ns, true, err)
@@ -395,9 +399,9 @@ static int finish(struct recorder *recorder, struct error *err)
 }
 
 /*
- * The file is finished; summing it up may take a while, and being asked to stop
- * again ends that, as it would end any program. What came before this moment
- * asked for what was under way: timeout(1), for one, sends its signal twice.
+ * The file is finished. The summary may take a while, and from now on a stop signal kills this
+ * program like any other. Signals that arrived earlier were meant for the recording: timeout(1),
+ * for example, sends its signal twice.
  */
 static void let_second_stop_through(struct recorder *recorder)
 {
@@ -406,7 +410,7 @@ static void let_second_stop_through(struct recorder *recorder)
 		(void)sigprocmask(SIG_SETMASK, &recorder->old_mask, NULL); /* cannot fail */
 }
 
-/* The program goes on: its status is what we end with, unless asked to leave. */
+/* The program continues: we exit with its status, unless a signal asks us to leave. */
 static void wait_for_child(struct recorder *recorder)
 {
 	int stops = recorder->stop_signals;
@@ -422,7 +426,7 @@ static void wait_for_child(struct recorder *recorder)
 						 : child_exit_status(&recorder->child);
 }
 
-/* Whether what is watched stands still, by a signal or a debugger. */
+/* Whether the target is stopped, by a signal or a debugger. */
 static bool is_stopped(const struct recorder *recorder)
 {
 	const struct target *target = &recorder->config->target;
@@ -438,7 +442,7 @@ static bool is_stopped(const struct recorder *recorder)
 	return process_info_read(pid, &info, NULL) == 0 && (info.state == 'T' || info.state == 't');
 }
 
-/* What is known once the loop is over, before anything of it goes. */
+/* Collects the results after the loop, before the parts are closed. */
 static void look_back(struct recorder *recorder)
 {
 	struct record_result *result = recorder->result;
@@ -463,13 +467,14 @@ int record_run(const struct record_config *config, struct record_result *ret, st
 	if (r == 0)
 		r = finish(&recorder, err);
 	else if (recorder.flight)
-		(void)finish(&recorder, NULL); /* what came before the failure is worth having */
-	/* An engine that cannot hand on its samples does not know the name of the file. */
+		(void)finish(&recorder,
+			     NULL); /* the data from before the failure is worth keeping */
+	/* An engine that cannot deliver its samples does not know the name of the file. */
 	if (r < 0)
 		(void)recording_writer_check(recorder.writer, err);
 	let_second_stop_through(&recorder);
 	look_back(&recorder);
-	/* What comes now may need memory of its own: that of the recording goes first. */
+	/* The callback may need memory: free that of the recording first. */
 	recorder_end(&recorder, RECORDER_END_RECORDING);
 	if (config->finished)
 		config->finished(config->self, ret, r < 0 ? err : NULL);

@@ -26,12 +26,15 @@
 #include "record/session_info.h"
 #include "recording/writer.h"
 
-#define DYING_MS 5000 /* a process with much memory takes that long to end */
+#define DYING_MS 5000 /* a large process takes this long to end */
 
 static const int stop_list[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int pause_list[] = {SIGUSR1, SIGUSR2};
 
-/* What was ignored when we began (nohup, a background job) would come all the same, blocked. */
+/*
+ * Signals that were ignored at our start (nohup, a background job) would be delivered if they were
+ * blocked.
+ */
 static bool is_ignored(int number)
 {
 	struct sigaction action;
@@ -70,7 +73,7 @@ static bool to_stdout(const struct recorder *recorder)
 	return outfile_is_stdout(recorder->config->output);
 }
 
-/* Two that write into one file would leave neither whole. Devices and pipes are for everybody. */
+/* Two recordings in one file would corrupt each other. Devices and pipes may be shared. */
 static int claim_output(int fd, const char *path, struct error *err)
 {
 	struct stat status;
@@ -78,7 +81,7 @@ static int claim_output(int fd, const char *path, struct error *err)
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
 		return 0;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-		return 0; /* or there are no locks here */
+		return 0; /* or locks are not supported here */
 	(void)error_set(err, -EBUSY, "%s is being written by another recording", path);
 	error_remedy(err, "wait until it ends, or choose another name with -o FILE");
 	return -EBUSY;
@@ -131,7 +134,7 @@ static int open_flight(struct recorder *recorder, struct error *err)
 	return r;
 }
 
-/* From here on there is something to record: what was in the file goes. */
+/* Recording starts now: truncate the old content of the file. */
 static void empty_output(struct recorder *recorder)
 {
 	if (to_stdout(recorder))
@@ -146,7 +149,7 @@ static int fork_program(struct recorder *recorder, char *const *environment, str
 		.argv = recorder->config->command,
 		.environment = environment,
 		.mask = &recorder->old_mask,
-		/* What the program prints would end up inside the recording. */
+		/* The output of the program would end up in the recording. */
 		.stdout_fd = to_stdout(recorder) ? STDERR_FILENO : -1,
 	};
 	int r = child_fork(&recorder->child, &plan, err);
@@ -163,7 +166,7 @@ static int open_engine(struct recorder *recorder, const struct target *target, s
 	sampling.function_offset = function_place_find;
 	sampling.away_budget = config->pace.budget;
 	sampling.paused = pace_begins_paused(&config->pace);
-	recorder->kernel = kernel_addresses_new(); /* without it stacks lack some frames */
+	recorder->kernel = kernel_addresses_new(); /* without it some stacks lack frames */
 	if (recorder->kernel) {
 		sampling.kernel_address = kernel_addresses_find;
 		sampling.kernel_self = recorder->kernel;
@@ -172,7 +175,7 @@ static int open_engine(struct recorder *recorder, const struct target *target, s
 			   recording_writer_sink(recorder->writer), &recorder->engine, err);
 }
 
-/* Forks the program and arms the engine on it, in the order that the engine needs. */
+/* Forks the program and opens the engine on it, in the order that the engine needs. */
 static int arm(struct recorder *recorder, struct target *target, struct error *err)
 {
 	const struct record_config *config = recorder->config;
@@ -200,7 +203,7 @@ static int arm(struct recorder *recorder, struct target *target, struct error *e
 	return 0;
 }
 
-/* Starts the program once everything is armed. */
+/* Starts the program when everything is ready. */
 static int launch(struct recorder *recorder, struct error *err)
 {
 	const struct record_config *config = recorder->config;
@@ -245,7 +248,7 @@ static void begin_recording(struct recorder *recorder, struct error *err)
 			   recorder->start_ns);
 	recorder_put_clocks(recorder, recorder->start_ns);
 	recorder->flushed_ns = recorder->start_ns;
-	/* A failure shows at the next flush again, when the program has its due. */
+	/* A failure shows again at the next flush, after the program has been started. */
 	(void)recording_writer_begin(recorder->writer, err);
 	begin_pace(recorder);
 	recorder->leaks.config = config->leaks;
@@ -259,7 +262,7 @@ static void begin_recording(struct recorder *recorder, struct error *err)
 		config->armed(config->self, engine_environment(recorder->engine));
 }
 
-/* Whether it has ended before it began. Who is killed is gone for engines before it has ended. */
+/* Whether it ended before it started. For engines, a killed process is gone before it has ended. */
 static bool ended_early(struct recorder *recorder, int code)
 {
 	if (!recorder->launched || recorder->child.released)
@@ -269,7 +272,7 @@ static bool ended_early(struct recorder *recorder, int code)
 	return child_ended(&recorder->child);
 }
 
-/* A program may be killed while it waits for its start: then that is what failed. */
+/* A program may be killed while it waits to start: then this is the failure to report. */
 static int explain_early_end(struct recorder *recorder, int r, struct error *err)
 {
 	struct record_result *result = recorder->result;
@@ -293,7 +296,7 @@ int recorder_open(struct recorder *recorder, const struct record_config *config,
 
 	*recorder = (struct recorder){
 		.config = config, .result = result, .signal_fd = -1, .output_fd = -1};
-	/* Before signals are blocked: a pipe is waited for until it has a reader, or Ctrl-C. */
+	/* Before signals are blocked: opening a FIFO waits until it has a reader, or for Ctrl-C. */
 	r = config->last_ns > 0 ? open_flight(recorder, err) : open_output(recorder, err);
 	if (r == 0)
 		r = take_signals(recorder, err);
@@ -305,7 +308,7 @@ int recorder_open(struct recorder *recorder, const struct record_config *config,
 	}
 	r = explain_early_end(recorder, r, err);
 	if (recorder->created)
-		(void)unlink(config->output); /* we made it, and it is empty */
+		(void)unlink(config->output); /* we created it, and it is empty */
 	recorder_end(recorder, RECORDER_END_ALL);
 	return r;
 }

@@ -23,7 +23,7 @@ static void put_number(struct recording_writer *writer, const char *key, uint64_
 	recording_writer_info(writer, key, text);
 }
 
-/* Arguments may be passwords: they are kept only when that was asked for. */
+/* Arguments may contain passwords: they are kept only on request. */
 static void put_command(struct recording_writer *writer, char *const *command, bool arguments)
 {
 	struct bytes text = {0};
@@ -52,7 +52,7 @@ static void put_host(struct recording_writer *writer)
 	put_number(writer, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* Kernel addresses mean the same for as long as this stays the same. */
+/* Kernel addresses are valid as long as this id does not change. */
 static void put_boot(struct recording_writer *writer)
 {
 	char id[64];
@@ -61,7 +61,7 @@ static void put_boot(struct recording_writer *writer)
 		recording_writer_info(writer, "boot_id", id);
 }
 
-/* Whose program it is, when all that is recorded is one user's: see source_file.h. */
+/* The user of the program, if all recorded processes have the same one: see source_file.h. */
 static void put_user(struct recording_writer *writer, const struct target *target)
 {
 	uid_t user = geteuid();

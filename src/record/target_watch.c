@@ -33,7 +33,7 @@ void target_watch_fini(struct target_watch *watch)
 		(void)close(watch->pid_fds[--watch->count]);
 }
 
-/* Whether all have ended. Those that have are watched no more: they stay readable. */
+/* Whether all have ended. Ended ones are no longer polled, because they stay readable. */
 static bool all_ended(struct target_watch *watch)
 {
 	for (size_t i = watch->count; i-- > 0;) {

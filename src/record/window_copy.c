@@ -16,7 +16,7 @@
 
 struct copied_schema {
 	uint32_t id;
-	bool is_span; /* a sample stands for the time up to it */
+	bool is_span; /* a sample covers the time before it */
 };
 
 struct copy {
@@ -25,7 +25,7 @@ struct copy {
 	struct sink *sink;
 	struct id_transfer transfer;
 	struct copied_schema schemas[RECORDING_MAX_SCHEMAS];
-	VEC(struct map_event) maps; /* a new epoch tells those in force again */
+	VEC(struct map_event) maps; /* a new epoch repeats those in force */
 	struct id_index map_index;
 	struct error *err;
 };
@@ -90,7 +90,7 @@ static bool same_map(const struct map_event *a, const struct map_event *b)
 	       a->start == b->start && a->end == b->end && a->file_offset == b->file_offset;
 }
 
-/* Files the event. Returns 1 when it is new, 0 when it was there, or -ENOMEM. */
+/* Adds the event. Returns 1 if it is new, 0 if it is known, or -ENOMEM. */
 static int file_map(struct copy *copy, const struct map_event *event)
 {
 	uint64_t hash = hash_pair(hash_pair(event->process, event->start), event->time_ns);

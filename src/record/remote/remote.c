@@ -21,11 +21,11 @@
 
 #define WORD_BYTES 16u
 #define PEERS (REMOTE_FDS - 1u)
-/* Who comes and says nothing is sent away. */
+/* A peer that sends nothing is disconnected after this time. */
 #define SILENCE_NS (2 * NS_PER_SEC)
-/* Another recorder that ends may remove the folder just when this one begins. */
+/* A recorder that ends may remove the folder at the moment when this one starts. */
 #define TRIES 5
-#define NEW "new-" /* what a socket is called before it listens */
+#define NEW "new-" /* name of a socket before it listens */
 
 const char *const remote_words[REMOTE_REQUESTS] = {
 	[REMOTE_STATUS] = "status", [REMOTE_PAUSE] = "pause", [REMOTE_RESUME] = "resume",
@@ -33,7 +33,7 @@ const char *const remote_words[REMOTE_REQUESTS] = {
 };
 
 struct peer {
-	int fd; /* -1: nobody */
+	int fd; /* -1: free */
 	uint64_t since_ns;
 };
 
@@ -43,10 +43,10 @@ struct remote {
 	char folder[REMOTE_PLACE_PATH];
 	char name[16];
 	struct peer peers[PEERS];
-	bool is_full; /* no descriptor was left for who came: it is tried again now and then */
+	bool is_full; /* no descriptor was left for a new peer: retry from time to time */
 };
 
-/* Removes sockets whose recorders are gone. */
+/* Removes sockets whose recorders have ended. */
 static void sweep(int folder_fd)
 {
 	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -60,19 +60,20 @@ static void sweep(int folder_fd)
 		pid_t pid = (pid_t)strtol(entry->d_name + (is_new ? sizeof(NEW) - 1 : 0), NULL, 10);
 		int peer;
 
-		/* Of another container a process may have the same id, or seem to be gone. */
+		/* A process in another container may have the same PID, or seem not to exist. */
 		if (pid <= 0 || (pid != getpid() && kill(pid, 0) == 0))
 			continue;
 		peer = remote_place_connect(folder_fd, entry->d_name);
 		if (peer == -ECONNREFUSED)
-			(void)unlinkat(folder_fd, entry->d_name, 0); /* or somebody was faster */
+			(void)unlinkat(folder_fd, entry->d_name,
+				       0); /* or another process has removed it */
 		scope_release_fd(&peer);
 	}
 	if (dir)
 		(void)closedir(dir);
 }
 
-/* Nobody meets a socket that does not listen yet: it would be taken for one that was left. */
+/* The socket gets its name only when it listens: otherwise it would look like a stale one. */
 static int listen_in(int folder_fd, const char *name)
 {
 	SCOPED(fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -82,7 +83,7 @@ static int listen_in(int folder_fd, const char *name)
 	if (fd < 0)
 		return -errno;
 	(void)snprintf(before, sizeof(before), NEW "%s", name);
-	(void)unlinkat(folder_fd, before, 0); /* of one that was killed, with our id */
+	(void)unlinkat(folder_fd, before, 0); /* left by a killed recorder with our PID */
 	remote_place_address(folder_fd, before, &address);
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
@@ -90,7 +91,7 @@ static int listen_in(int folder_fd, const char *name)
 	    renameat2(folder_fd, before, folder_fd, name, RENAME_NOREPLACE) < 0) {
 		int r = -errno;
 
-		(void)unlinkat(folder_fd, before, 0); /* we made it */
+		(void)unlinkat(folder_fd, before, 0); /* we created it */
 		return r;
 	}
 	return scope_take_fd(&fd);
@@ -140,8 +141,8 @@ void remote_close(struct remote *remote)
 {
 	if (!remote)
 		return;
-	/* First the name: nobody comes any more. */
-	(void)unlinkat(remote->folder_fd, remote->name, 0); /* or somebody has removed it */
+	/* Remove the name first, so that no new peer connects. */
+	(void)unlinkat(remote->folder_fd, remote->name, 0); /* or it has been removed already */
 	for (size_t i = 0; i < PEERS; i++)
 		dismiss(&remote->peers[i]);
 	(void)close(remote->listen_fd);
@@ -164,7 +165,7 @@ size_t remote_fds(const struct remote *remote, struct pollfd *ret)
 	return n;
 }
 
-/* Whether the other side may ask: it is of our user, or root. */
+/* Whether the peer may send requests: it belongs to our user, or to root. */
 static bool is_allowed(int fd)
 {
 	struct ucred peer;
@@ -174,7 +175,7 @@ static bool is_allowed(int fd)
 	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
-/* -EAGAIN: nothing was said yet. */
+/* -EAGAIN: no request yet. */
 static int read_request(int fd)
 {
 	char word[WORD_BYTES + 1] = "";
@@ -188,20 +189,22 @@ static int read_request(int fd)
 	return -EINVAL;
 }
 
-/* An answer fits into the socket's buffer; who does not read a longer one misses its end. */
+/*
+ * An answer fits into the socket's buffer; a peer that does not read a longer one misses its end.
+ */
 static void send_all(int fd, const uint8_t *data, size_t size)
 {
 	while (size > 0) {
 		ssize_t sent = send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (sent <= 0)
-			return; /* or it has left */
+			return; /* or it has disconnected */
 		data += sent;
 		size -= (size_t)sent;
 	}
 }
 
-/* A place for one more: who has said nothing for the longest time gives his up. */
+/* Makes room for a peer: the one that has been silent for the longest time is dropped. */
 static struct peer *make_room(struct remote *remote)
 {
 	struct peer *oldest = &remote->peers[0];
@@ -231,7 +234,7 @@ static void serve_peer(struct peer *peer, uint64_t now_ns, remote_answer_fn *ans
 	dismiss(peer);
 }
 
-/* Takes one who waits to be let in. Returns whether there was one. */
+/* Accepts a waiting peer. Returns whether there was one. */
 static bool welcome(struct remote *remote, uint64_t now_ns)
 {
 	int fd = accept4(remote->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -242,7 +245,7 @@ static bool welcome(struct remote *remote, uint64_t now_ns)
 	if (is_allowed(fd))
 		*make_room(remote) = (struct peer){fd, now_ns};
 	else
-		(void)close(fd); /* nothing was said */
+		(void)close(fd); /* no request was sent */
 	return true;
 }
 
@@ -250,7 +253,7 @@ void remote_serve(struct remote *remote, uint64_t now_ns, remote_answer_fn *answ
 {
 	if (!remote)
 		return;
-	/* Not without end: there is a recording to be made as well. */
+	/* A bounded number: the recording must go on as well. */
 	for (size_t i = 0; i < PEERS && welcome(remote, now_ns); i++)
 		;
 	for (size_t i = 0; i < PEERS; i++)

@@ -20,9 +20,9 @@
 #include "record/remote/remote_place.h"
 
 #define REPLY_MAX_BYTES (1u << 20)
-/* More than that nobody runs: names that somebody has made up. */
+/* No one runs more recorders than this: other names are bogus. */
 #define LIST_MAX 1024u
-/* How often one is tried again that has no room for one more. */
+/* How often to retry a recorder that has no room for another peer. */
 #define RETRY_MS 20
 
 enum state { BEGINS, WAITS, DONE };
@@ -58,7 +58,7 @@ int remote_list(struct pid_list *ret, size_t *ret_others, struct error *err)
 	return 0;
 }
 
-/* Where a recorder is looked for. */
+/* The search for the socket of a recorder. */
 struct search {
 	char name[16];
 	int fd;      /* of the connection, or a negative errno */
@@ -73,14 +73,14 @@ static int connect_in(void *self, const struct remote_place *place)
 	search->owner = place->owner;
 	if (search->fd != -ECONNREFUSED)
 		return search->fd != -ENOENT;
-	/* Its recorder was killed. */
-	(void)unlinkat(place->fd, search->name, 0); /* or somebody was faster */
+	/* The recorder was killed. */
+	(void)unlinkat(place->fd, search->name, 0); /* or another process has removed it */
 	remote_place_leave(place->path);
 	search->fd = -ENOENT;
 	return 0;
 }
 
-/* Whether it is the process that the name says, of the user whose folder it is. */
+/* Whether the peer is the process with that PID, and belongs to the owner of the folder. */
 static bool is_recorder(int fd, pid_t pid, uid_t owner)
 {
 	struct ucred peer;
@@ -116,13 +116,13 @@ static void fail_as_other(struct remote_answer *answer)
 	answer->state = DONE;
 }
 
-/* One that does not answer: its state says why. */
+/* Explains why a recorder does not answer, by its state. */
 static void explain_silence(struct remote_answer *answer, int limit_ms)
 {
 	struct process_info info = {.state = '?'};
 	int pid = (int)answer->recorder;
 
-	(void)process_info_read(answer->recorder, &info, NULL); /* not known then */
+	(void)process_info_read(answer->recorder, &info, NULL); /* then the state is unknown */
 	if (info.state == 'T' || info.state == 't') {
 		(void)error_set(&answer->err, -ETIMEDOUT,
 				"recorder %d does not answer: it is stopped (state %c)", pid,
@@ -138,7 +138,7 @@ static void explain_silence(struct remote_answer *answer, int limit_ms)
 	answer->state = DONE;
 }
 
-/* One that is stopped would be waited for in vain. */
+/* Waiting for a stopped recorder would be in vain. */
 static bool is_stopped(pid_t recorder)
 {
 	struct process_info info;
@@ -147,7 +147,7 @@ static bool is_stopped(pid_t recorder)
 	       (info.state == 'T' || info.state == 't');
 }
 
-/* Connects and says what is wanted. One that has no room now is tried again. */
+/* Connects and sends the request. A recorder without room is retried. */
 static void begin(struct remote_answer *answer, enum remote_request request, int limit_ms)
 {
 	struct search search = {.fd = -ENOENT};
@@ -159,7 +159,7 @@ static void begin(struct remote_answer *answer, enum remote_request request, int
 		return;
 	}
 	(void)snprintf(search.name, sizeof(search.name), "%d", (int)answer->recorder);
-	(void)remote_place_each(connect_in, &search); /* what was found is in it */
+	(void)remote_place_each(connect_in, &search); /* the result is in it */
 	fd = search.fd;
 	if (fd == -EAGAIN)
 		return;
@@ -173,7 +173,7 @@ static void begin(struct remote_answer *answer, enum remote_request request, int
 		answer->fd = scope_take_fd(&fd);
 }
 
-/* Takes what has come of the answer. */
+/* Reads what has arrived of the answer. */
 static void receive(struct remote_answer *answer)
 {
 	uint8_t part[4096];
@@ -181,9 +181,9 @@ static void receive(struct remote_answer *answer)
 
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	/* It has ended, or had others to listen to: that shows when it is tried again. */
+	/* It has ended, or was busy with other peers: a retry will show. */
 	if (got < 0 || (got == 0 && answer->reply.size == 0)) {
-		(void)close(answer->fd); /* nothing was said */
+		(void)close(answer->fd); /* nothing was sent */
 		answer->fd = -1;
 		bytes_fini(&answer->reply);
 		answer->state = BEGINS;
@@ -197,7 +197,7 @@ static void receive(struct remote_answer *answer)
 		fail(answer, -E2BIG);
 }
 
-/* Waits for something to happen. Returns whether somebody has still to answer. */
+/* Waits for events. Returns whether answers are still missing. */
 static bool wait_once(struct remote_answer *answers, size_t count, struct pollfd *fds,
 		      uint64_t left_ms)
 {

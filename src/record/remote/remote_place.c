@@ -19,7 +19,7 @@
 #define USER_FOLDERS "/run/user"
 #define LAST_RESORT "/tmp/wick-"
 
-/* A descriptor of a folder that is this user's alone; else a negative errno. */
+/* A descriptor of a folder that only this user can access; else a negative errno. */
 static int open_own(const char *path)
 {
 	SCOPED(fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -34,13 +34,15 @@ static int open_own(const char *path)
 	return scope_take_fd(&fd);
 }
 
-/* One that was made and cannot be used is not left behind: there may be no descriptors. */
+/*
+ * A folder that was created but cannot be used, for example without descriptors, is removed again.
+ */
 static int open_made(const char *path)
 {
 	int fd = open_own(path);
 
 	if (fd < 0)
-		(void)rmdir(path); /* it is empty, or others use it by now */
+		(void)rmdir(path); /* it is empty, or already used by others */
 	return fd;
 }
 
@@ -51,7 +53,7 @@ static int make_own(const char *path)
 	return errno == EEXIST ? open_own(path) : -errno;
 }
 
-/* Others must not be able to rename what is in it. */
+/* Others must not be able to rename its entries. */
 static bool is_own_folder(const char *path)
 {
 	struct stat status;
@@ -60,7 +62,7 @@ static bool is_own_folder(const char *path)
 	       (status.st_mode & 022) == 0;
 }
 
-/* The folder below one of the user's, if that is what it is. */
+/* The folder inside a folder of the user, if it is the user's. */
 static int make_below(const char *parent, char *path, size_t size)
 {
 	int length;
@@ -71,7 +73,7 @@ static int make_below(const char *parent, char *path, size_t size)
 	return length > 0 && (size_t)length < size ? make_own(path) : -ENAMETOOLONG;
 }
 
-/* Another user may have taken the name: then one that cannot be taken ahead of time. */
+/* Another user may have taken the name: then use one that cannot be guessed. */
 static int make_last_resort(char *path, size_t size)
 {
 	glob_t found = {0};
@@ -116,7 +118,7 @@ void remote_place_leave(const char *path)
 	(void)rmdir(path); /* or others have sockets there */
 }
 
-/* Those that were looked at: the environment may name one a second time. */
+/* The folders examined so far: the environment may name one twice. */
 struct seen {
 	struct {
 		dev_t device;
@@ -132,13 +134,13 @@ static bool is_new(struct seen *seen, const struct stat *status)
 		    seen->items[i].inode == status->st_ino)
 			return false;
 	if (seen->count == sizeof(seen->items) / sizeof(seen->items[0]))
-		return false; /* nobody has so many */
+		return false; /* no one has this many */
 	seen->items[seen->count].device = status->st_dev;
 	seen->items[seen->count++].inode = status->st_ino;
 	return true;
 }
 
-/* Looks at one if it may be looked at, and counts it otherwise. */
+/* Visits a folder if this user may read it, otherwise counts it. */
 static int look(const char *path, struct seen *seen, size_t *others, remote_place_fn *fn,
 		void *self)
 {
@@ -167,7 +169,7 @@ int remote_place_each(remote_place_fn *fn, void *self)
 	if (r == 0 && runtime && runtime[0] == '/' &&
 	    snprintf(path, sizeof(path), "%s/wick", runtime) < (int)sizeof(path))
 		r = look(path, &seen, &others, fn, self);
-	/* Whose they are says their owner, not their name. */
+	/* The owner decides whose it is, not the name. */
 	if (glob(USER_FOLDERS "/*/wick", GLOB_NOSORT, NULL, &found) == GLOB_NOSPACE ||
 	    glob(LAST_RESORT "[0-9]*", GLOB_NOSORT | GLOB_APPEND, NULL, &found) == GLOB_NOSPACE)
 		r = r == 0 ? -ENOMEM : r;
@@ -180,7 +182,7 @@ int remote_place_each(remote_place_fn *fn, void *self)
 void remote_place_address(int fd, const char *name, struct sockaddr_un *ret)
 {
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
-	/* However long the path of the folder is, this fits; and it leads to this very folder. */
+	/* This fits however long the path of the folder is, and always refers to this folder. */
 	(void)snprintf(ret->sun_path, sizeof(ret->sun_path), "/proc/self/fd/%d%s%.32s", fd,
 		       name[0] ? "/" : "", name);
 }

@@ -8,7 +8,7 @@
 #include "engine/engine.h"
 #include "record/pace.h"
 
-/* Why nothing is sampled; NULL: something is. */
+/* Why sampling is paused; NULL: it is not. */
 static const char *why_paused(const struct pace *pace)
 {
 	if (pace->paused & PACE_ASKED)
@@ -18,7 +18,7 @@ static const char *why_paused(const struct pace *pace)
 	return pace->paused & PACE_BREAKER ? "breaker" : NULL;
 }
 
-/* What it should do and cannot is said with what it does. */
+/* Failures to change the rate are reported with the state. */
 static const char *why_of(const struct pace *pace)
 {
 	if ((pace->paused != 0) != (pace->hz == 0))
