@@ -138,7 +138,7 @@ static int count_stack(struct inspection *inspection, uint32_t stack)
 	return 0;
 }
 
-/* Looks at the stack of some samples: where it ends and whether it was followed. */
+/* Examines the stack of some samples: where it ends and whether it was unwound. */
 static int check_stack(struct inspection *inspection, uint32_t stack, uint64_t times)
 {
 	const struct dictionary *dictionary = recording_reader_dictionary(inspection->reader);
@@ -158,7 +158,7 @@ static int check_stack(struct inspection *inspection, uint32_t stack, uint64_t t
 	if (root == stack && leaf->kind == FRAME_NATIVE)
 		inspection->shallow_samples += times;
 	if (leaf->kind != FRAME_NATIVE && leaf->kind != FRAME_KERNEL)
-		return 0; /* a is no module id */
+		return 0; /* a is not a module id */
 	if (leaf->a >= dictionary->modules.count) {
 		inspection->unmapped_samples += times;
 		return 0;
@@ -166,7 +166,7 @@ static int check_stack(struct inspection *inspection, uint32_t stack, uint64_t t
 	return count_module(inspection, leaf->a, times);
 }
 
-/* Adds the weight that some samples have together. */
+/* Adds the total weight of some samples. */
 static void add_weight(struct inspection *inspection, uint64_t weight, uint64_t times)
 {
 	uint64_t room = (uint64_t)INT64_MAX - inspection->weight;
@@ -185,7 +185,9 @@ static int take_samples(void *self, const struct sample_batch *batch)
 
 	for (i = 0; i < batch->count; i++)
 		note_time(inspection, batch->time_ns[i]);
-	/* What is counted beside an event stands behind the samples of that, at the same times. */
+	/*
+	 * Values counted beside an event come after the samples of that event, with the same times.
+	 */
 	if (batch->schema != 0)
 		return 0;
 	for (i = 0; i < batch->count; i++) {
@@ -256,7 +258,7 @@ static int take_kernel_symbol(void *self, uint64_t start, uint64_t size, const c
 	return 0;
 }
 
-/* The time that the recording covers; a cut one ends with its last sample. */
+/* The time that the recording covers; one that is cut off ends with its last sample. */
 static void settle_times(struct inspection *inspection)
 {
 	inspection->start_ns = inspection_number(inspection, "start_monotonic_ns");
@@ -266,7 +268,7 @@ static void settle_times(struct inspection *inspection)
 	if (inspection->end_ns == 0)
 		inspection->end_ns = inspection->last_ns;
 	if (inspection->end_ns < inspection->start_ns)
-		inspection->end_ns = inspection->start_ns; /* cut before its first sample */
+		inspection->end_ns = inspection->start_ns; /* cut off before its first sample */
 	if (inspection->start_realtime_ns > 0)
 		inspection->start_realtime_ns += inspection->start_ns;
 	if (inspection->first_ns > 0 && inspection->first_ns < inspection->start_ns)
@@ -362,7 +364,7 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* What most samples lack makes totals, or names, worthless. */
+/* If most samples lack it, totals or names are worthless. */
 static enum inspect_verdict by_share(uint64_t part, uint64_t whole)
 {
 	return percent(part, whole) > POOR_PERCENT ? VERDICT_POOR : VERDICT_FAIR;
@@ -399,7 +401,10 @@ static void judge_file(const struct inspection *inspection, struct judge *judge)
 		       inspection->out_of_order);
 }
 
-/* One sample stands for a stretch of the recording: a second covers rounding and late timers. */
+/*
+ * A sample represents a part of the recording; the extra second allows for rounding and late
+ * timers.
+ */
 static void judge_weights(const struct inspection *inspection, struct judge *judge)
 {
 	uint64_t duration_ns = inspection->end_ns - inspection->start_ns;

@@ -48,7 +48,7 @@ void loader_fini(struct loader *loader)
 	cache_dir_fini(&loader->cache);
 }
 
-/* Each frame is looked at once: stacks have them again and again. 0 or -ENOMEM. */
+/* Each frame is examined once, because many stacks share it. Returns 0 or -ENOMEM. */
 static int note_kernel_frames(struct loader *loader)
 {
 	const struct dictionary *dictionary = loader->dictionary;
@@ -70,8 +70,8 @@ static bool is_kernel(const struct loader *loader, uint32_t node)
 }
 
 /*
- * What the node became in its other role (leaf or caller), if it would become the same in
- * this one; ID_NONE otherwise.
+ * The result for the node in its other role (leaf or caller), if it would be the same in this one;
+ * else ID_NONE.
  */
 static uint32_t find_twin(const struct loader *loader, uint32_t node, uint32_t above,
 			  uint32_t location)
@@ -128,8 +128,8 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
 }
 
 /*
- * The profile's stack for a node of the recording. Goes up to the first ancestor
- * that is done and then down, so that a deep stack needs no deep recursion.
+ * The stack in the profile for a node of the recording. Goes up to the nearest ancestor that is
+ * done and then down again, without recursion, so stacks may be deep.
  */
 static int rebuild(struct loader *loader, uint32_t node, bool exact, uint32_t *ret)
 {
@@ -160,8 +160,8 @@ int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
 }
 
 /*
- * Whether every node of the recording becomes one of the profile with the same id: all
- * frames have their names in the recording, none is left out, and no sample is.
+ * Whether every node of the recording becomes a node of the profile with the same id: all frames
+ * have their names in the recording, and no frame or sample is left out.
  */
 static bool is_adoptable(const struct loader *loader)
 {
@@ -172,7 +172,7 @@ static bool is_adoptable(const struct loader *loader)
 	       frames_are_places(loader->dictionary);
 }
 
-/* Takes over all stacks at once when they can be: what loader_rebuild() makes, node by node. */
+/* Takes over all stacks at once if possible, instead of node by node with loader_rebuild(). */
 static int adopt_stacks(struct loader *loader)
 {
 	const struct dictionary *dictionary = loader->dictionary;
@@ -198,7 +198,7 @@ static int adopt_stacks(struct loader *loader)
 	return 0;
 }
 
-/* Forgets what the frames of a stack became. */
+/* Drops the cached locations of the frames of a stack. */
 static void forget(struct loader *loader, uint32_t node)
 {
 	const struct stack_node *nodes = loader->dictionary->stacks.nodes.items;
@@ -209,7 +209,7 @@ static void forget(struct loader *loader, uint32_t node)
 	}
 }
 
-/* Compiled code may have changed between samples. */
+/* JIT-compiled code may have changed between samples. */
 int loader_rebuild_at(struct loader *loader, uint32_t node, bool exact, uint64_t time_ns,
 		      uint32_t *ret)
 {
@@ -240,7 +240,7 @@ int loader_thread(struct loader *loader, uint32_t id, uint32_t *ret)
 	return *ret == ID_NONE ? -ENOMEM : 0;
 }
 
-/* The labels of a set but the state, which an entry tells apart. */
+/* The labels of a set except the state, which entries keep separately. */
 static int other_labels(struct loader *loader, uint32_t id, uint32_t *ret)
 {
 	uint32_t *known = id < loader->labels.count ? &loader->labels.items[id] : NULL;
@@ -328,7 +328,7 @@ static int add_sums(struct loader *loader, struct stack_filter *filter)
 	return 0;
 }
 
-/* A file that was kept when it was recorded, or what else brings files. */
+/* Finds a file that was kept while recording, or fetches it from elsewhere. */
 static int fetch_file(void *self, const struct module *module, char *ret_path)
 {
 	const struct load_options *options = ((struct loader *)self)->options;
@@ -370,7 +370,7 @@ int loader_open_symbols(struct loader *loader, struct error *err)
 	loader->search.fetch = fetch_file;
 	loader->search.fetch_self = loader;
 	if (loader->options->symbol_cache) {
-		/* Without a directory of its own nothing is kept. */
+		/* Without its own directory nothing is cached. */
 		(void)cache_dir_init(&loader->cache, NULL, "symbols", SYMBOL_STORE_SUFFIX,
 				     SYMBOL_STORE_LIMIT_BYTES);
 		config.cache = &loader->cache;
@@ -407,7 +407,10 @@ int loader_prepare(struct loader *loader, struct error *err)
 	    vec_fill_ones(&loader->labels, loader->dictionary->labels.sets.count) < 0 ||
 	    note_kernel_frames(loader) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	/* What the kernel did goes to its callers; compiled code has other names at other times. */
+	/*
+	 * Kernel time counts for its callers; JIT-compiled code has different names at different
+	 * times.
+	 */
 	loader->one_to_one = loader->options->kernel && !loader->options->collapse_recursion &&
 			     !jit_symbols_have_shared(loader->samples.jit);
 	for (size_t i = 0; i <= loader->dictionary->modules.count; i++)
@@ -435,7 +438,7 @@ static const char *keep_text(struct profile *profile, const char *text)
 	return id == ID_NONE ? "" : strings_get(&profile->strings, id);
 }
 
-/* Without memory they are left out: the sums are what counts. */
+/* If out of memory they are left out: the sums are more important. */
 static void add_gauges(struct loader *loader)
 {
 	struct profile *profile = loader->profile;
@@ -463,8 +466,8 @@ static void add_gauges(struct loader *loader)
 }
 
 /*
- * Filters of labels that match nothing are told: mostly a name is misspelt. Those who want
- * single samples find none in a recording of the heap.
+ * Reports label filters that match nothing, usually because of a misspelt name. Also reports that a
+ * heap recording has no single samples.
  */
 static void explain_nothing(struct loader *loader)
 {
@@ -485,7 +488,7 @@ static void explain_nothing(struct loader *loader)
 	bytes_fini(&text);
 }
 
-/* Says who wrote what names the sources, now that all files were opened. */
+/* Records who wrote the files that name the sources, now that all files have been opened. */
 static void tell_writers(struct loader *loader)
 {
 	struct profile_sources *sources = &loader->profile->sources;
@@ -517,10 +520,10 @@ void loader_describe(struct loader *loader)
 	profile->title = keep_text(profile, samples->title);
 	profile->slice_ns = samples->slice_ns;
 	profile->duration_ns = to_ns > options->from_ns ? to_ns - options->from_ns : 0;
-	/* Where the gaps are is not known: a part is told with them. */
+	/* The positions of gaps are unknown: the duration of a part includes them. */
 	if (profile->duration_ns == duration_ns && samples->recorded_ns < duration_ns)
 		profile->recorded_ns = samples->recorded_ns;
-	/* Periods of events that are not time have no place among nanoseconds. */
+	/* The period of an event that is not time cannot be given in nanoseconds. */
 	if (main && strcmp(main->unit, "nanoseconds") == 0)
 		profile->period_ns = main->period;
 	if (samples->clock_realtime_ns > 0)
@@ -534,7 +537,7 @@ void loader_describe(struct loader *loader)
 	profile->quality.incomplete = !samples->damage.complete;
 }
 
-/* A level has no sum that stacks could have a share of. */
+/* Levels have no sum, so stacks cannot have a share of it. */
 static int refuse_gauge(const struct samples *samples, struct error *err)
 {
 	const struct sample_event *main = sample_events_main(&samples->events);
@@ -546,7 +549,7 @@ static int refuse_gauge(const struct samples *samples, struct error *err)
 	return -EINVAL;
 }
 
-/* Whether a recording is a file of who looks at it. What comes through a pipe is not. */
+/* Whether the recording is a file that belongs to the current user. Input from a pipe is not. */
 static bool is_readers_file(int fd)
 {
 	struct stat status;
@@ -554,7 +557,7 @@ static bool is_readers_file(int fd)
 	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && owner_is_ours(status.st_uid);
 }
 
-/* From a descriptor, or from what was kept in its place. */
+/* From a descriptor, or from what was kept in memory instead. */
 static int read_samples(struct loader *loader, int fd, struct recording_reader *kept,
 			const char *name, struct error *err)
 {
@@ -569,8 +572,8 @@ static int read_samples(struct loader *loader, int fd, struct recording_reader *
 }
 
 /*
- * Of what was kept, or of a file without that. What is known of a heap besides the profile is
- * there when that is of the heap.
+ * From what was kept in memory, or else from a file. The other results for a heap are filled in if
+ * the profile is one of the heap.
  */
 static int load_from(int fd, struct recording_reader *kept, const char *name,
 		     const struct load_options *options, struct heap_profile *ret,

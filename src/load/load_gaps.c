@@ -19,7 +19,9 @@ static uint32_t keep_id(struct profile *profile, const char *text)
 	return id == ID_NONE ? 0 : id;
 }
 
-/* Why the list of a process's compiled code was not used. NULL: it was, or there is none. */
+/*
+ * Why the list of a process's JIT-compiled code was not used. NULL: it was used, or does not exist.
+ */
 static char *jit_refusal(const struct load_gaps_input *input, const struct module *module)
 {
 	const struct dictionary *dictionary = input->dictionary;
@@ -37,7 +39,7 @@ static char *jit_refusal(const struct load_gaps_input *input, const struct modul
 			return NULL;
 	}
 	line += strlen(key);
-	/* Without memory the usual words are told. */
+	/* If out of memory the generic reason is shown. */
 	return asprintf(&ret, "its list of names was not used: %.*s", (int)strcspn(line, "\n"),
 			line) < 0
 		       ? NULL
@@ -69,7 +71,7 @@ static const char *problem_of(const struct load_gaps_input *input, const struct 
 				: "parts were built without debug information";
 }
 
-/* Lines of the kernel are not looked up, nor are others when names alone are wanted. */
+/* Lines of the kernel are not looked up, nor any lines if only names are requested. */
 static bool is_gap(const struct load_gaps_input *input, const struct module *module,
 		   const struct profile_gap *gap)
 {
@@ -99,7 +101,7 @@ int load_gaps(const struct load_gaps_input *input, struct profile *profile)
 		SCOPED(mem) char *refusal = jit_refusal(input, module);
 		if (refusal) {
 			gap.problem = keep_id(profile, refusal);
-			gap.curable = false; /* its runtime does list it */
+			gap.curable = false; /* its runtime already lists it */
 		}
 		if (vec_push(&profile->gaps, gap) < 0)
 			return -ENOMEM;

@@ -25,7 +25,7 @@ uint32_t loader_list_heap(struct loader *loader, struct value_type *types, uint3
 	return count;
 }
 
-/* A stack of the recording as one of the profile, as it was at a time of the report. */
+/* The stack in the profile for a stack of the recording, at a time of the report. */
 static int name_stack(struct loader *loader, uint32_t stack, uint64_t time_ns, uint32_t *ret)
 {
 	bool exact = !samples_heap_leaf_returns(&loader->samples);
@@ -34,7 +34,7 @@ static int name_stack(struct loader *loader, uint32_t stack, uint64_t time_ns, u
 	return stack == ID_NONE ? 0 : loader_rebuild_at(loader, stack, exact, time_ns, ret);
 }
 
-/* The stacks of all sites, ID_NONE for those that are filtered out. 0 or -ENOMEM. */
+/* The stacks of all sites, ID_NONE for those that are filtered out. Returns 0 or -ENOMEM. */
 static int name_sites(struct loader *loader, struct stack_filter *filter,
 		      const struct heap_report *report, uint32_t **ret)
 {
@@ -86,8 +86,8 @@ bool loader_has_heap_beside(const struct loader *loader)
 }
 
 /*
- * Adds what a thread allocated at a site. The values of an entry are of a block or of a pool.
- * quality is NULL beside samples: it is that of these.
+ * Adds what a thread allocated at a site. The values of an entry are those of blocks or of pools.
+ * `quality` is NULL beside samples, which determine the quality then.
  */
 static int add_share(struct loader *loader, const struct load_quality *quality,
 		     const struct heap_share *share, uint32_t stack, const int64_t *of_heap)
@@ -125,7 +125,7 @@ static int add_shares(struct loader *loader, const struct load_quality *quality,
 	return r;
 }
 
-/* Those that only free blocks have no share in a stack. */
+/* Threads that only free blocks have no share in a stack. */
 static int name_threads(struct loader *loader)
 {
 	const struct heap_report *report = heap_analysis_report(loader->samples.heap);
@@ -138,7 +138,7 @@ static int name_threads(struct loader *loader)
 	return 0;
 }
 
-/* Whether blocks of the group are looked at; its ids become those of the profile. */
+/* Whether blocks of the group are selected; translates its ids to those of the profile. */
 static int name_group(struct loader *loader, struct stack_filter *filter, struct leak_group *group,
 		      bool *ret)
 {

@@ -12,14 +12,14 @@
 #include "load/load.h"
 #include "recording/reader.h"
 
-/* Passes on a descriptor unless it is a directory's, which it closes. */
+/* Returns the descriptor, unless it is that of a directory, which it closes. */
 static int refuse_directory(int fd, const char *path, struct error *err)
 {
 	struct stat status;
 
 	if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
 		return fd;
-	(void)close(fd); /* only opened to look at it */
+	(void)close(fd); /* it was only opened to check it */
 	(void)error_set(err, -EISDIR, "%s is a directory, not a recording", path);
 	error_remedy(err, "name a file that wick record wrote");
 	return -EISDIR;

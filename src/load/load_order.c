@@ -8,9 +8,9 @@
 #include "load/load.h"
 #include "load/loader.h"
 
-/* The samples one by one, in the order of time: see load_options.order. */
+/* The samples one by one, in time order: see load_options.order. */
 
-/* The value type of an event's weights; ID_NONE: there is no room for it. */
+/* The value type for the weights of an event; ID_NONE: no room for it. */
 static uint32_t find_type(const struct loader *loader, uint32_t event, bool *ret_counts)
 {
 	const struct profile *profile = loader->profile;
@@ -20,12 +20,12 @@ static uint32_t find_type(const struct loader *loader, uint32_t event, bool *ret
 	for (i = 0; i < profile->value_count; i++)
 		if (loader->sources[i] == event)
 			return i;
-	/* Where the main value is how many samples there were, its weights are not shown. */
+	/* If the main value is the number of samples, its weights are not shown. */
 	*ret_counts = event == loader->samples.events.main;
 	return *ret_counts ? profile->main_value : ID_NONE;
 }
 
-/* By sum: its stack of the profile; ID_NONE: the filters leave it out. 0 or -ENOMEM. */
+/* By sum: its stack in the profile; ID_NONE: filtered out. Returns 0 or -ENOMEM. */
 static int find_stacks(struct loader *loader, struct stack_filter *filter, uint32_t *stacks)
 {
 	size_t i;
@@ -42,7 +42,7 @@ static int find_stacks(struct loader *loader, struct stack_filter *filter, uint3
 	return 0;
 }
 
-/* Those of one time stay as the file has them. */
+/* Samples with equal times stay in file order. */
 static int by_time(const void *a, const void *b)
 {
 	const struct sample_in_order *x = *(const struct sample_in_order *const *)a;

@@ -10,7 +10,7 @@
 #include "model/dictionary.h"
 #include "symbol/symboliser.h"
 
-#define MAX_LINES 256u /* functions inlined at one address, and the one they are in */
+#define MAX_LINES 256u /* functions inlined at one address, including the outer one */
 
 static enum symbol_quality resolve(struct loader *loader, const struct frame *frame,
 				   uint64_t address, const struct symbol_frame **ret_frames,
@@ -30,7 +30,7 @@ static enum symbol_quality resolve(struct loader *loader, const struct frame *fr
 	return frame->kind == FRAME_TRUNCATED ? SYMBOL_NAME_ONLY : SYMBOL_NONE;
 }
 
-/* Asks where the function of a frame begins; frames that were resolved before are gone. */
+/* Looks up where the function of a frame begins; invalidates frames that were resolved before. */
 static uint32_t find_home(struct loader *loader, const struct frame *frame,
 			  const struct symbol_frame *own)
 {
@@ -48,9 +48,9 @@ static uint32_t find_home(struct loader *loader, const struct frame *frame,
 }
 
 /*
- * The file in which the function of a frame begins, which tells it from others of its name.
- * One that includes parts of itself, or comes from a generator, has lines in several.
- * ID_NONE without memory.
+ * The file in which the function of a frame begins; it distinguishes functions of the same name. A
+ * function that includes parts of itself, or is generated, has lines in several files. ID_NONE if
+ * out of memory.
  */
 static uint32_t home_of(struct loader *loader, const struct frame *frame,
 			const struct symbol_frame *own)
@@ -58,7 +58,7 @@ static uint32_t home_of(struct loader *loader, const struct frame *frame,
 	const struct module *module = frame_module(loader->dictionary, frame);
 	uint32_t file;
 
-	/* Compiled functions are told apart by name: runtimes put the file into it. */
+	/* JIT-compiled functions are distinguished by name: runtimes put the file into it. */
 	if (module && module->kind == MODULE_ANONYMOUS)
 		return strings_add(&loader->profile->strings, "");
 	if (own->start == 0 || !own->file || frame->kind != FRAME_NATIVE)
@@ -67,7 +67,7 @@ static uint32_t home_of(struct loader *loader, const struct frame *frame,
 	return file == ID_NONE ? find_home(loader, frame, own) : file;
 }
 
-/* What the functions at an address have in common, and the file of the one they are in. */
+/* What the functions at an address have in common, and the file of the outermost one. */
 struct owner {
 	const char *module;
 	enum function_origin origin;
@@ -75,12 +75,12 @@ struct owner {
 	uint32_t module_id;
 };
 
-/* Names the functions at an address, the outermost first, as a profile wants them. */
+/* Names the functions at an address, outermost first, as a profile stores them. */
 static int make_lines(struct loader *loader, const struct symbol_frame *frames, size_t count,
 		      struct owner owner, struct profile_line *lines)
 {
 	struct strings *strings = &loader->profile->strings;
-	/* A runtime calls what it compiles as it likes. */
+	/* A runtime is free in how it names compiled code. */
 	bool shortens = loader->options->short_names && owner.origin != ORIGIN_JIT;
 	size_t i;
 
@@ -111,7 +111,7 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 	return 0;
 }
 
-/* Notes how well the location of a frame is known, and of which module it is. 0 or -ENOMEM. */
+/* Stores how well the location of a frame is known, and its module. Returns 0 or -ENOMEM. */
 static int judge_place(struct loader *loader, uint32_t location, const struct load_judged *judged)
 {
 	while (loader->judged.count <= location)
@@ -163,7 +163,7 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 	return at != ID_NONE && judge_place(loader, at, &judged) == 0 ? at : ID_NONE;
 }
 
-/* It stands in a program for functions of others: what it does inside is not the program's. */
+/* It wraps functions of other modules inside a program: what it does is not the program's work. */
 #define OWN_LIBRARY "/libwick-preload.so"
 
 uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
@@ -188,7 +188,7 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 		return *known;
 	}
 	quality = resolve(loader, frame, address, &frames, &count);
-	/* The function proper is the last one. */
+	/* The function itself is the last one. */
 	if (!loader->options->inlines || strstr(module, OWN_LIBRARY)) {
 		frames += count - 1;
 		count = 1;
@@ -212,7 +212,7 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 	return *known;
 }
 
-/* The innermost function of a stack, ID_NONE of the empty one. */
+/* The innermost function of a stack, ID_NONE if it is empty. */
 static uint32_t innermost(const struct profile *profile, uint32_t stack)
 {
 	uint32_t i;

@@ -13,7 +13,7 @@
 #include "load/spool.h"
 #include "model/dictionary.h"
 
-/* The second reading of a file, whose names the first one gathered. */
+/* The second pass over a file, after the first has collected the names. */
 struct second_pass {
 	struct loader *loader;
 	struct stack_filter *filter;
@@ -58,7 +58,7 @@ static int public_error(struct second_pass *pass, const struct sample_batch *bat
 		return 0;
 	if (sample.time_ns > samples->start_ns)
 		sample.since_ns = sample.time_ns - samples->start_ns;
-	/* Of what is cut the time is that of the part that is left. */
+	/* The time of a sample that was cut is that of the remaining part. */
 	if (sample.since_ns < cover.begin_ns)
 		sample.since_ns = cover.begin_ns;
 	if (sample.since_ns > cover.end_ns)
@@ -81,7 +81,7 @@ static int take_again(void *self, const struct sample_batch *batch)
 	for (i = 0; i < batch->count && r == 0; i++) {
 		bool wanted;
 
-		/* Of a file that grows only what was there the first time. */
+		/* Of a growing file, only the part that the first pass has seen. */
 		if (batch->stack[i] >= dictionary->stacks.nodes.count ||
 		    batch->thread[i] >= dictionary->threads.count)
 			continue;

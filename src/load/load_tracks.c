@@ -9,9 +9,9 @@
 #include "load/loader.h"
 #include "model/dictionary.h"
 
-/* What there was over time besides samples: see load_options.tracks. */
+/* Data over time other than samples: see load_options.tracks. */
 
-/* Adds what blocks of a report were live from when to when. 0 or -ENOMEM. */
+/* Adds the lifetimes of the blocks of a report. Returns 0 or -ENOMEM. */
 static int add_spans(struct loader *loader, const struct heap_report *report,
 		     const uint32_t *stacks, bool is_pool)
 {
@@ -48,7 +48,7 @@ int loader_add_spans(struct loader *loader)
 				       : r;
 }
 
-/* The name and the unit of a track, and whose it is. 0 or -ENOMEM. */
+/* The name, unit and owner of a track. Returns 0 or -ENOMEM. */
 static int name_track(struct loader *loader, struct level_track *track, const char *name,
 		      const char *unit)
 {
@@ -80,7 +80,7 @@ static int add_track(struct loader *loader, struct level_track *track, const cha
 	return r;
 }
 
-/* What is live, which is known of all stacks together: not of some of them. */
+/* Live memory is known only for all stacks together, not for some of them. */
 static int add_heap_level(struct loader *loader)
 {
 	const struct load_options *options = loader->options;

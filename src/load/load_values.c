@@ -15,9 +15,9 @@ static void add_value(struct loader *loader, struct value_type *types, uint32_t 
 }
 
 /*
- * Samples come first, unless the weights of the main event are these, or the file has
- * values that say all: then the main event, then the others. Names are borrowed: from the
- * events until the profile has strings of its own.
+ * The number of samples comes first, unless the weights of the main event are just that, or the
+ * values of the file are complete without it; then the main event, then the others. Names are
+ * borrowed from the events until the profile has its own strings.
  */
 static uint32_t list_values(struct loader *loader, struct value_type *types, uint32_t *ret_main)
 {
@@ -45,7 +45,7 @@ static uint32_t list_values(struct loader *loader, struct value_type *types, uin
 	return count;
 }
 
-/* The profile outlives the events: its types get texts of its own. */
+/* The profile outlives the events: its types get their own texts. */
 static int keep_names(struct profile *profile)
 {
 	uint32_t i;
@@ -63,7 +63,7 @@ static int keep_names(struct profile *profile)
 	return 0;
 }
 
-/* The values of a heap behind those of samples. Returns how many there are in all. */
+/* Appends the values of a heap to those of samples. Returns the total number. */
 static uint32_t list_heap_beside(struct loader *loader, struct value_type *types, uint32_t count)
 {
 	struct value_type of_heap[HEAP_VALUES];

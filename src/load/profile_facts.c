@@ -10,14 +10,14 @@
 #include "model/profile.h"
 #include "recording/format.h"
 
-/* Collects failures: the first one stays. */
+/* Remembers the first failure. */
 struct teller {
 	struct profile *profile;
 	struct bytes text; /* scratch */
 	int r;
 };
 
-/* Tells what is in the scratch text. */
+/* Adds the scratch text as a fact. */
 static void tell_as(struct teller *teller, const char *key)
 {
 	bytes_put_u8(&teller->text, 0);

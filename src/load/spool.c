@@ -41,7 +41,7 @@ static int copy_all(int from, int to)
 	return 0;
 }
 
-/* A second descriptor of the same file, whose offset is not shared. */
+/* A second descriptor of the same file, with its own offset. */
 static int reopen(int fd, off_t offset)
 {
 	char path[32];

@@ -20,7 +20,7 @@
 #define PEEK_BYTES 8u
 #define GUESS_BYTES 4096u
 
-/* Whether the file begins like a recording, or is too short to tell. */
+/* Whether the file begins like a recording, or is too short to decide. */
 static bool is_recording(int fd, off_t start)
 {
 	uint8_t head[PEEK_BYTES];
@@ -40,8 +40,8 @@ static int reader_of(struct recording_writer *kept, const char *name, struct rec
 }
 
 /*
- * Returns the new descriptor; -ENOENT when it is no format that we know, or was kept.
- * Without ret_kept nothing is.
+ * Returns the new descriptor; -ENOENT if the format is unknown, or if the result was kept in
+ * memory. Nothing is kept if ret_kept is NULL.
  */
 static int import_all(int fd, const char *name, const struct importer_ops *const *more,
 		      struct recording_reader **ret_kept, struct error *err)
@@ -71,7 +71,7 @@ static int import_all(int fd, const char *name, const struct importer_ops *const
 	return scope_take_fd(&file);
 }
 
-/* What looks like a file of another kind is refused as such; the reader refuses the rest. */
+/* A file that looks like another known kind is refused as such; the reader refuses the rest. */
 static int refuse_known(int fd, off_t start, const char *name, struct error *err)
 {
 	uint8_t head[GUESS_BYTES];
@@ -91,7 +91,7 @@ int convert_fd_or_keep(int fd, const char *name, const struct importer_ops *cons
 	off_t start;
 	int r;
 
-	if (lseek(fd, 0, SEEK_CUR) < 0) { /* a pipe: what it holds is seen only once */
+	if (lseek(fd, 0, SEEK_CUR) < 0) { /* a pipe: its data can be read only once */
 		input = spool(fd, &again, err);
 		if (input < 0)
 			return input;

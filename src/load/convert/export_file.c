@@ -17,12 +17,12 @@
 struct sample_lines {
 	struct export_list list;
 	struct outfile file;
-	struct bytes text; /* what waits to be written */
+	struct bytes text; /* data waiting to be written */
 	const char *input;
 	uint64_t count;
 };
 
-/* Blocks of a heap are no samples: their costs are known by stack, for formats that add up. */
+/* Heap blocks are not samples: their costs are known by stack, for formats that hold sums. */
 static int refuse_heap(const struct sample_lines *lines, struct error *err)
 {
 	(void)error_set(err, -EINVAL, "%s has allocations but no samples: nothing to export as %s",

@@ -17,7 +17,7 @@ void id_transfer_fini(struct id_transfer *transfer)
 	vec_fini(&transfer->frames);
 }
 
-/* The place of an id, NULL without memory. */
+/* The slot of an id, NULL if out of memory. */
 static uint32_t *slot(struct id_transfer_list *list, uint32_t id)
 {
 	while (list->ids.count <= id)

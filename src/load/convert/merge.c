@@ -25,23 +25,23 @@ struct merger {
 	struct recording_writer *writer;
 	struct sink *sink;
 	const struct load_options *options;
-	bool alone; /* one file: it keeps what it tells about itself */
+	bool alone; /* a single file: it keeps its facts */
 	bool has_schema;
-	VEC(char *) events; /* that were counted beside the first; their schemas count from 1 */
+	VEC(char *) events; /* events counted beside the first; their schemas count from 1 */
 	char *value;
 	char *unit;
-	bool complete;        /* values say all in every file so far: see
+	bool complete;        /* the values are complete in every file so far: see
 				 docs/reference/recording-format.md */
-	bool retracted;       /* they did in the first ones only */
+	bool retracted;       /* they were complete only in the first files */
 	bool begun;           /* a file was read */
-	bool has_cut;         /* one without its end: the result gets no end mark either */
+	bool has_cut;         /* a file without an end mark: the result gets none either */
 	char *boot_id;        /* of the first file with frames of a kernel */
-	uint32_t processes;   /* so far: keeps those of different files apart */
-	uint64_t start_ns;    /* of the first file: the others are moved to it */
+	uint32_t processes;   /* number so far: keeps processes of different files apart */
+	uint64_t start_ns;    /* of the first file: the times of the others are shifted to it */
 	uint64_t end_ns;      /* of the last sample of all */
-	uint64_t recorded_ns; /* of all files, without what is between them */
-	uint64_t to_real_ns;  /* real time - time of the first file; 0: not known */
-	VEC(struct heap_event) heap_events; /* a batch on its way */
+	uint64_t recorded_ns; /* total of all files, without the gaps between them */
+	uint64_t to_real_ns;  /* real time minus time of the first file; 0: unknown */
+	VEC(struct heap_event) heap_events; /* the current batch */
 	const char *const *left;            /* the file that is read, and those to come */
 	size_t left_count;
 };
@@ -53,23 +53,24 @@ struct source {
 	struct recording_reader *reader;
 	const struct dictionary *dictionary;
 	struct id_transfer transfer;
-	uint32_t schemas[RECORDING_MAX_SCHEMAS]; /* by their ids here; 0 of members: not known */
+	uint32_t schemas[RECORDING_MAX_SCHEMAS]; /* by schema id of this file; 0 of members: unknown
+						  */
 	char *boot_id;
 	bool complete;
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t recorded_ns; /* where it has gaps itself */
+	uint64_t recorded_ns; /* if the file itself has gaps */
 	uint64_t to_real_ns;
-	uint64_t shift_ns; /* is added to times, modulo 2^64 */
+	uint64_t shift_ns; /* added to times, modulo 2^64 */
 	bool shifted;
 	bool peeks;          /* nothing of it is written */
 	bool limited;        /* the next is known */
-	uint64_t limit_ns;   /* of heap_until: when events of files to come begin */
-	uint32_t last_maker; /* process of the last name of compiled code */
+	uint64_t limit_ns;   /* limit of heap_until: when events of later files begin */
+	uint32_t last_maker; /* process of the last JIT symbol */
 	struct error *err;
 };
 
-/* How far this file's times move, once its first sample is there. */
+/* The time shift of this file, determined by its first sample. */
 static void find_shift(struct source *source, uint64_t first_ns)
 {
 	struct merger *merger = source->merger;
@@ -84,7 +85,7 @@ static void find_shift(struct source *source, uint64_t first_ns)
 	source->shift_ns = merger->to_real_ns && source->to_real_ns
 				   ? source->to_real_ns - merger->to_real_ns
 				   : merger->start_ns - source->start_ns;
-	/* One from before the first file's boot begins with it. */
+	/* A file from before the boot of the first file starts together with it. */
 	if (source->start_ns + source->shift_ns > INT64_MAX)
 		source->shift_ns = merger->start_ns - source->start_ns;
 }
@@ -123,7 +124,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	if (!source->shifted)
 		find_shift(source, batch->time_ns[0]);
 	if (batch->schema != 0 && source->schemas[batch->schema] == 0)
-		return 0; /* beside an event that the file does not have */
+		return 0; /* counted beside an event that the file does not have */
 	for (i = 0; i < batch->count && r == 0; i++)
 		r = take_sample(source, batch, i);
 	return r;
@@ -144,7 +145,7 @@ static int take_info(void *self, const char *key, const char *value)
 		source->complete = strcmp(value, "complete") == 0;
 	if (source->peeks)
 		return 0;
-	/* The first file tells which event is looked at, and before its samples. */
+	/* The first file names the main event, before its samples. */
 	if (source->merger->alone || (!source->merger->begun && (strcmp(key, "values") == 0 ||
 								 strcmp(key, "main_event") == 0)))
 		recording_writer_info(source->merger->writer, key, value);
@@ -164,7 +165,7 @@ static int take_clock(void *self, uint64_t monotonic_ns, uint64_t realtime_ns)
 	return 0;
 }
 
-/* A file that stays alone keeps all its events. The reader tells of them before samples. */
+/* A single file keeps all its events. The reader delivers them before samples. */
 static int keep_schema(struct source *source, uint32_t id, const struct schema *schema)
 {
 	const struct sink *sink = source->merger->sink;
@@ -172,7 +173,7 @@ static int keep_schema(struct source *source, uint32_t id, const struct schema *
 	return sink_schema(sink, schema, &source->schemas[id]);
 }
 
-/* An event that was counted beside the first: the same of other files is one with it. */
+/* An event that was counted beside the first: equal events of other files are merged with it. */
 static int take_member(struct source *source, uint32_t id, const struct schema *schema)
 {
 	struct merger *merger = source->merger;
@@ -232,7 +233,7 @@ static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint
 	return sink_loss(sink, reason, time_ns + source->shift_ns, samples);
 }
 
-/* Addresses of a kernel mean something else after the next boot. */
+/* Kernel addresses mean something else after a reboot. */
 static int refuse_boot(const struct source *source)
 {
 	static const char mixed[] = "kernel function names would be mixed up";
@@ -283,7 +284,7 @@ static bool is_maker(const struct process *process, const struct recording_jit_s
 	       process->exec_count == symbol->exec_count;
 }
 
-/* Names of compiled code go with their process, which has another number now. */
+/* Names of JIT-compiled code belong to their process, which now has another number. */
 static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol)
 {
 	struct source *source = self;
@@ -292,7 +293,7 @@ static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol
 	uint32_t id = source->last_maker;
 	int r;
 
-	/* Those of one process come together. */
+	/* The symbols of one process are consecutive. */
 	if (id >= source->dictionary->processes.count || !is_maker(&processes[id], symbol))
 		for (id = 0; id < source->dictionary->processes.count; id++)
 			if (is_maker(&processes[id], symbol))
@@ -311,15 +312,15 @@ static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol
 	return 0;
 }
 
-/* Ends the look at a file whose events are just about to come. */
+/* Stops peeking into a file when its events begin. */
 static int stop_at_heap(void *self, const struct heap_batch *batch)
 {
 	return -ECANCELED;
 }
 
 /*
- * When the events of a file begin, in times of the result; 0: that is not known without
- * reading them, and a stream cannot be read twice.
+ * When the events of a file begin, in times of the result; 0: unknown without reading them, and a
+ * stream cannot be read twice.
  */
 static uint64_t find_start(struct merger *merger, const char *path)
 {
@@ -334,7 +335,7 @@ static uint64_t find_start(struct merger *merger, const char *path)
 		return 0;
 	r = recording_reader_open(fd, path, &source.reader, NULL);
 	if (r < 0) {
-		(void)close(fd); /* only read from; why it cannot be is told when its turn comes */
+		(void)close(fd); /* only read from; a failure is reported when it is merged */
 		return 0;
 	}
 	r = recording_reader_run(source.reader, &visitor, NULL);
@@ -348,7 +349,7 @@ static uint64_t find_start(struct merger *merger, const char *path)
 	return start_ns;
 }
 
-/* Up to when it may be said that all events are there, for none of the files to come has any. */
+/* Until when all events are complete, because no later file has any before that. */
 static uint64_t find_limit(struct merger *merger)
 {
 	uint64_t limit_ns = UINT64_MAX;
@@ -403,7 +404,7 @@ static int take_heap_until(void *self, uint64_t time_ns)
 	struct merger *merger = source->merger;
 
 	if (!source->shifted)
-		return 0; /* there were none */
+		return 0; /* no events */
 	if (!source->limited) {
 		source->limited = true;
 		source->limit_ns = find_limit(merger);

@@ -22,7 +22,7 @@ static size_t key_bytes(const char *pair)
 	return strcspn(pair, "=");
 }
 
-/* Whether a value is the number with a unit behind it, as files of pprof have them. */
+/* Whether a value is a number followed by a unit, as in pprof files. */
 static bool is_number_with_unit(const char *value, const char *number)
 {
 	size_t sign = number[0] == '-' ? 1 : 0;
@@ -38,7 +38,7 @@ static bool holds(const char *pair, const struct label *labels, size_t count)
 	const char *value = pair[bytes] ? pair + bytes + 1 : "";
 	size_t i;
 
-	/* Labels have the words of all engines; a person may know others: R, running. */
+	/* Labels have the same words for all engines; users may know others: R, running. */
 	if (bytes == strlen(THREAD_STATE_LABEL) && strncmp(pair, THREAD_STATE_LABEL, bytes) == 0)
 		value = thread_state_in_words(value);
 
@@ -50,7 +50,7 @@ static bool holds(const char *pair, const struct label *labels, size_t count)
 	return false;
 }
 
-/* Whether one of the pairs with the key of this one holds. */
+/* Whether one of the pairs with this key matches. */
 static bool holds_for_key(const struct label_filter *filter, const char *pair,
 			  const struct label *labels, size_t count)
 {
@@ -92,7 +92,7 @@ int label_filter_ask(struct label_filter *filter, const struct dictionary *dicti
 	return 0;
 }
 
-/* Whether a pair holds for any set of the recording. */
+/* Whether a pair matches any label set of the recording. */
 static bool holds_anywhere(const struct label_filter *filter, const struct dictionary *dictionary,
 			   const char *pair)
 {
@@ -106,7 +106,7 @@ static bool holds_anywhere(const struct label_filter *filter, const struct dicti
 	return false;
 }
 
-/* Adds a word to the list in out, which begins at start, unless it is there. */
+/* Adds a word to the list in out, which begins at `start`, unless it is already there. */
 static void list_word(struct bytes *out, size_t start, const char *word, uint32_t *listed)
 {
 	size_t bytes = strlen(word);
@@ -124,7 +124,7 @@ static void list_word(struct bytes *out, size_t start, const char *word, uint32_
 	(*listed)++;
 }
 
-/* Lists the values of a key, or without one the keys. Returns how many there are. */
+/* Lists the values of a key, or all keys if it is NULL. Returns how many there are. */
 static uint32_t list_labels(const struct dictionary *dictionary, const char *key, size_t key_size,
 			    struct bytes *out)
 {

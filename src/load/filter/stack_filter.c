@@ -9,7 +9,7 @@
 #include "load/load.h"
 #include "model/profile.h"
 
-/* What is known of a function. */
+/* Cached result for a function. */
 enum {
 	KNOWN = 1,
 	MATCHES_ONLY = 2,
@@ -42,7 +42,10 @@ static int compile(const char *const *patterns, size_t count, regex_t **items, s
 	return 0;
 }
 
-/* Expressions that others use are looked at here: what is wrong is told before a file is read. */
+/*
+ * Also checks expressions that are used elsewhere, so that errors are reported before reading the
+ * file.
+ */
 static int check_others(const struct load_options *options, struct error *err)
 {
 	regex_t *items = NULL;
@@ -108,7 +111,7 @@ static bool is_module(const struct load_options *options, const char *path)
 	return false;
 }
 
-/* What is known of a function; without memory it is found out again each time. */
+/* The cached result for a function; if out of memory it is computed again each time. */
 static uint8_t know(struct stack_filter *filter, const struct profile *profile, uint32_t id)
 {
 	const struct profile_function *function = &profile->functions.items[id];

@@ -18,7 +18,7 @@ static bool is_program(const struct dictionary *dictionary, const char *path)
 const struct module *frame_module(const struct dictionary *dictionary, const struct frame *frame)
 {
 	if (frame->kind != FRAME_NATIVE && frame->kind != FRAME_KERNEL)
-		return NULL; /* a is no module id */
+		return NULL; /* a is not a module id */
 	return frame->a < dictionary->modules.count ? &dictionary->modules.items[frame->a] : NULL;
 }
 

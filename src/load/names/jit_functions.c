@@ -26,7 +26,7 @@
 #include "symbol/jit/jitdump.h"
 #include "symbol/jit/perf_map.h"
 
-/* An address of compiled code. */
+/* An address in JIT-compiled code. */
 struct hit {
 	uint32_t process;
 	uint64_t address;
@@ -36,8 +36,8 @@ struct job {
 	const struct jit_functions_search *search;
 	const struct dictionary *dictionary;
 	VEC(struct hit) hits;
-	VEC(uint64_t) addresses; /* of the process at hand */
-	uint32_t process_id;     /* and who that is */
+	VEC(uint64_t) addresses; /* of the current process */
+	uint32_t process_id;     /* the current process */
 	const struct process *process;
 	const struct perf_map_mark *marks; /* of its map */
 	size_t mark_count;
@@ -53,7 +53,7 @@ static int compare(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* All addresses in anonymous memory; a caller is looked up by the address before. */
+/* All addresses in anonymous memory; a caller is looked up by its return address minus one. */
 static void collect(struct job *job)
 {
 	const struct dictionary *dictionary = job->dictionary;
@@ -68,7 +68,7 @@ static void collect(struct job *job)
 		if (module->kind != MODULE_ANONYMOUS ||
 		    module->owner >= dictionary->processes.count)
 			continue;
-		/* Without memory some names are missing: that shows in the report. */
+		/* If out of memory some names are missing, which the report shows. */
 		(void)vec_push(&job->hits, (struct hit){module->owner, frame->b});
 		(void)vec_push(&job->hits, (struct hit){module->owner, frame->b - 1});
 	}
@@ -93,7 +93,7 @@ static int tell_piece(void *self, const struct jit_piece *piece)
 						       .from_ns = piece->from_ns});
 }
 
-/* Tells why a file was not used; that there is none is nothing to tell. */
+/* Reports why a file was not used. A missing file is not worth reporting. */
 static void refuse(const struct job *job, const char *path, const struct error *err)
 {
 	if (err->code == -ENOENT)
@@ -104,7 +104,7 @@ static void refuse(const struct job *job, const char *path, const struct error *
 		job->search->notice(job->search->self, job->process, path, err->text);
 }
 
-/* What a file says goes to the names, which borrow the data. */
+/* Reads a file into the names, which borrow the data. */
 static void *read_file(const struct job *job, const struct jit_process *process, const char *path,
 		       struct jit_names *names)
 {
@@ -123,7 +123,7 @@ static void *read_file(const struct job *job, const struct jit_process *process,
 	return data;
 }
 
-/* The path of the process's jitdump, which it has mapped so that it is found; NULL: none. */
+/* The path of the process's jitdump, which it maps so that profilers find it; NULL: none. */
 static const char *find_jitdump(const struct job *job, const struct jit_process *process)
 {
 	char name[64];
@@ -156,10 +156,10 @@ static void name_process(struct job *job)
 	else
 		jit_process_read(&process, (pid_t)job->process->pid, job->process->start_ns);
 	(void)snprintf(path, sizeof(path), PERF_MAP_PATH, process.inner_pid);
-	/* The times in a jitdump are of another clock than those of an imported file. */
+	/* The times in a jitdump use another clock than those of an imported file. */
 	dump_path = job->search->past ? NULL : find_jitdump(job, &process);
 	if (dump_path)
-		job->mark_count = 0; /* it has times that are exact */
+		job->mark_count = 0; /* its times are exact */
 	map = read_file(job, &process, path, names);
 	if (dump_path)
 		dump = read_file(job, &process, dump_path, names);
@@ -192,7 +192,7 @@ void jit_functions_find(const struct jit_functions_search *search)
 	vec_fini(&job.addresses);
 }
 
-/* Where names go that are found for a recording. */
+/* Receives the names found for a recording. */
 struct recorder {
 	struct recording_writer *writer;
 	const struct dictionary *dictionary;

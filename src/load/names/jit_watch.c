@@ -11,11 +11,11 @@
 
 #define LOOK_NS (NS_PER_SEC / 4)
 #define MAX_MAPS 64
-/* Of a map; when there are more, every second one goes. */
+/* Maximum number of marks per map; above that, every second one is dropped. */
 #define MAX_MARKS 1024
 
 struct watched_map {
-	struct process process; /* its texts are not looked at */
+	struct process process; /* its texts are not used */
 	struct jit_process owner;
 	char path[64];
 	VEC(struct perf_map_mark) marks;
@@ -59,7 +59,7 @@ static void add(struct jit_watch *watch, const struct dictionary *dictionary, ui
 		free(map);
 }
 
-/* Processes with compiled code, from the modules that are new. */
+/* Adds processes with JIT-compiled code, from new modules. */
 static void find_maps(struct jit_watch *watch, const struct dictionary *dictionary)
 {
 	for (; watch->modules < dictionary->modules.count; watch->modules++) {
@@ -79,7 +79,7 @@ static void look_at(struct watched_map *map, uint64_t now_ns)
 		return;
 	last = map->marks.count ? &map->marks.items[map->marks.count - 1] : NULL;
 	if (last && mark.size < last->size) {
-		map->marks.count = 0; /* it began anew */
+		map->marks.count = 0; /* it was rewritten */
 	} else if (last && mark.size == last->size) {
 		last->seen_ns = now_ns;
 		return;
@@ -89,7 +89,7 @@ static void look_at(struct watched_map *map, uint64_t now_ns)
 			map->marks.items[i] = map->marks.items[2 * i + 1];
 		map->marks.count = MAX_MARKS / 2;
 	}
-	(void)vec_push(&map->marks, mark); /* one less is a little less exact */
+	(void)vec_push(&map->marks, mark); /* one mark less is slightly less exact */
 }
 
 void jit_watch_look(struct jit_watch *watch, const struct dictionary *dictionary, uint64_t now_ns)

@@ -31,12 +31,12 @@ struct job {
 	const struct dictionary *dictionary;
 	struct module_files *files;
 	struct cache_dir cache;
-	VEC(const struct module *) lost; /* whose names lead elsewhere, or nowhere */
+	VEC(const struct module *) lost; /* whose paths lead elsewhere, or nowhere */
 };
 
 /*
- * The build id is what the file claims; device, inode and time are what the kernel told the
- * recorder of it. A forged file thus cannot take the place of another one.
+ * The build id is only what the file claims; device, inode and time come from the kernel. So a
+ * forged file cannot replace another one.
  */
 static void name_of(const struct module *module, char *ret)
 {
@@ -76,7 +76,7 @@ static bool has_build_id(int fd, const struct build_id *id)
 
 	if (again < 0 || elf_open_fd(again, "file", &elf, NULL) < 0)
 		return false;
-	(void)scope_take_fd(&again); /* belongs to elf now */
+	(void)scope_take_fd(&again); /* now owned by elf */
 	same = build_id_equal(elf_build_id(elf), id);
 	elf_close(elf);
 	return same;
@@ -135,7 +135,7 @@ void kept_files_add(const struct recording_writer *writer)
 			(void)vec_push(&job.lost, &job.dictionary->modules.items[i]);
 	if (job.lost.count > 0)
 		job.files = module_files_new();
-	/* Without memory or a cache of its own nothing is kept. */
+	/* If out of memory, or without its own cache, nothing is kept. */
 	if (job.files && open_cache(&job.cache) == 0 && job.cache.fd >= 0)
 		for (size_t i = 0; i < job.dictionary->processes.count; i++)
 			keep_process(&job, (pid_t)job.dictionary->processes.items[i].pid);

@@ -33,7 +33,7 @@ void kernel_addresses_free(struct kernel_addresses *addresses)
 	free(addresses);
 }
 
-/* The first of equal names stays: all of them are shown under that name again. */
+/* The first of equal names is used: all of them are shown with that name anyway. */
 int kernel_addresses_read(struct kernel_addresses *addresses, struct error *err)
 {
 	int r;
@@ -65,7 +65,7 @@ uint64_t kernel_addresses_find(void *self, const char *name, uint64_t *ret_bytes
 	uint32_t id;
 
 	if (!addresses->read)
-		(void)kernel_addresses_read(addresses, NULL); /* all are unknown then */
+		(void)kernel_addresses_read(addresses, NULL); /* then all are unknown */
 	probe = id_index_probe(&addresses->by_name,
 			       XXH3_64bits_withSeed(name, strlen(name), hash_seed.first));
 	while ((id = id_probe_next(&addresses->by_name, &probe)) != ID_NONE) {

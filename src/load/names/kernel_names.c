@@ -29,7 +29,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The starts of all kernel functions that frames lie in, in any order, with repeats. */
+/* The start addresses of all kernel functions in frames, unsorted, with duplicates. */
 static void collect(const struct dictionary *dictionary, const struct kernel_symbols *symbols,
 		    struct starts *starts)
 {
@@ -41,7 +41,10 @@ static void collect(const struct dictionary *dictionary, const struct kernel_sym
 
 		if (frame->kind != FRAME_KERNEL)
 			continue;
-		/* A frame may be looked up by its address (leaf) or the one before (caller). */
+		/*
+		 * A frame may be looked up by its address (leaf) or by the address before it
+		 * (caller).
+		 */
 		if (kernel_symbols_find(symbols, frame->b, &symbol))
 			(void)vec_push(&starts->list, symbol.start);
 		if (kernel_symbols_find(symbols, frame->b - 1, &symbol))
@@ -59,7 +62,7 @@ static bool has_kernel_frames(const struct dictionary *dictionary)
 	return false;
 }
 
-/* Puts what is known into the recording. */
+/* Writes the known names into the recording. */
 static void write_names(struct recording_writer *writer, const struct kernel_symbols *symbols)
 {
 	struct starts starts = {0};
@@ -80,7 +83,7 @@ static void write_names(struct recording_writer *writer, const struct kernel_sym
 	vec_fini(&starts.list);
 }
 
-/* The kernel's symbols where stacks need them, else NULL; the recording tells why not. */
+/* The kernel symbols if stacks need them, else NULL; on failure the recording says why. */
 static struct kernel_symbols *read_if_needed(struct recording_writer *writer)
 {
 	struct kernel_symbols *symbols;
@@ -104,7 +107,7 @@ void kernel_names_write(struct recording_writer *writer)
 	kernel_symbols_free(symbols);
 }
 
-/* The build id of the kernel that runs. */
+/* The build id of the running kernel. */
 static bool read_build_id(struct build_id *ret)
 {
 	_Alignas(8) uint8_t notes[4096];
@@ -114,7 +117,7 @@ static bool read_build_id(struct build_id *ret)
 	return build_id_of_notes(notes, n, 4, ret);
 }
 
-/* Why this is not the kernel that is asked for, NULL when it is. */
+/* Why the running kernel is not the given one; NULL: it is. */
 static const char *difference(const struct import_kernel *kernel,
 			      const struct kernel_symbols *symbols)
 {
@@ -130,7 +133,7 @@ static const char *difference(const struct import_kernel *kernel,
 			       ? "recorded under another kernel (release differs)"
 			       : "the file does not say under which kernel it was recorded";
 	}
-	/* The kernel lies elsewhere after each boot. */
+	/* The kernel is at another address after each boot. */
 	if (kernel->symbol[0] == '\0')
 		return "the file does not say at which address the kernel was loaded";
 	if (!kernel_symbols_find(symbols, kernel->address, &symbol) ||

@@ -32,7 +32,7 @@ static const char *const roots[] = {
 	"runtime.rt0_go",
 };
 
-/* Files whose functions without a name are, at a root, those that start threads and main(). */
+/* Files whose unnamed functions, at the root, are those that start threads and main(). */
 static const char *const starters[] = {"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl"};
 
 static bool is_root_name(const char *name)
@@ -63,7 +63,7 @@ bool known_root_is(const struct profile *profile, uint32_t location, bool is_lea
 	const struct profile_function *function =
 		&profile->functions.items[profile->lines.items[line].function];
 
-	/* Threads of the kernel, and what a sample has of it alone, are whole. */
+	/* Kernel threads, and samples with only kernel frames, are complete. */
 	if (function->origin == ORIGIN_KERNEL)
 		return true;
 	if (is_root_name(profile_text(profile, function->name)))

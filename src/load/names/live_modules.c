@@ -17,17 +17,17 @@
 #include "proc/process_info.h"
 #include "symbol/debug_file.h"
 
-/* Reading maps anew takes at most a hundredth of the time. */
+/* Reading the maps again takes at most 1 % of the time. */
 #define REFRESH_SHARE 100
 
-/* What a region of the present maps shows. */
+/* The module of a region of the current maps. */
 struct shown {
 	bool looked;
 	uint32_t id;
 	uint64_t bias;
 };
 
-/* A module and a region that shows it, which is the way to its file. */
+/* A module and a region that maps it, through which its file is opened. */
 struct known_module {
 	struct module module;
 	struct map_region region;
@@ -94,7 +94,7 @@ const struct symbol_search *live_modules_search(const struct live_modules *modul
 	return &modules->search;
 }
 
-/* Reads the maps anew; keeps the old ones when that fails, for the process may be gone. */
+/* Reads the maps again; keeps the old ones if that fails, because the process may have ended. */
 int live_modules_read(struct live_modules *modules, struct error *err)
 {
 	struct maps maps = {0};
@@ -141,7 +141,7 @@ static bool is_same(const struct module *a, const struct module *b)
 	       a->device == b->device && a->inode == b->inode && strcmp(a->path, b->path) == 0;
 }
 
-/* The id of a module, MODULE_NONE without memory. */
+/* The id of a module, MODULE_NONE if out of memory. */
 static uint32_t identify(struct live_modules *modules, const struct module *module,
 			 const struct map_region *region)
 {

@@ -19,7 +19,7 @@ static const char *lock_of(const struct label *labels, size_t n)
 	return NULL;
 }
 
-/* The last "+0x", where a path ends; NULL: it is no address of a file. */
+/* The last "+0x", where the path ends; NULL: not an address in a file. */
 static const char *end_of_path(const char *lock)
 {
 	const char *end = NULL;
@@ -29,7 +29,7 @@ static const char *end_of_path(const char *lock)
 	return lock[0] == '/' ? end : NULL;
 }
 
-/* The file of a path. Of several none is named: which one it was is not known. */
+/* The module with this path. If there are several, none: it is unknown which one it was. */
 static uint32_t find_module(const struct dictionary *dictionary, const char *path, size_t size)
 {
 	uint32_t found = MODULE_NONE;

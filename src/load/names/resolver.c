@@ -22,7 +22,7 @@ struct resolver {
 	char *path;
 	struct module module;
 	VEC(struct elf_segment) segments; /* of the file */
-	uint64_t section_start;           /* of the section that addresses are in, if any */
+	uint64_t section_start; /* of the section that addresses are relative to, if any */
 	struct symbol_search search;
 	struct cache_dir cache;
 	struct symboliser *symboliser;
@@ -64,7 +64,7 @@ static int open_file(struct resolver *resolver, const struct resolver_config *co
 		r = find_section(resolver, elf, config, err);
 	if (r < 0)
 		return r;
-	/* Absolute, for its directory is searched for debug files. */
+	/* Absolute, because its directory is searched for debug files. */
 	resolver->path = realpath(path, NULL);
 	if (!resolver->path)
 		return error_file(err, -errno, "cannot find %s", path);
@@ -123,7 +123,7 @@ int resolver_open(const struct resolver_config *config, struct resolver **ret, s
 	}
 	symbols.live = &resolver->search;
 	if (!config->no_disk_cache) {
-		/* Without a directory of its own nothing is kept. */
+		/* Without its own directory nothing is cached. */
 		(void)cache_dir_init(&resolver->cache, NULL, "symbols", SYMBOL_STORE_SUFFIX,
 				     SYMBOL_STORE_LIMIT_BYTES);
 		symbols.cache = &resolver->cache;

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 
-/* How many bytes of an operator's symbol stand at text: "operator<<" and the like. */
+/* The length of an operator symbol at `text`, as in "operator<<". */
 static size_t operator_symbol(const char *text)
 {
 	static const char word[] = "operator";
@@ -23,7 +23,7 @@ static size_t operator_symbol(const char *text)
 	return 0;
 }
 
-/* Steps over a bracketed part, brackets in it included; NULL when it never closes. */
+/* Skips a bracketed part with nested brackets; NULL if it is never closed. */
 static const char *skip_brackets(const char *at, char open, char close)
 {
 	int depth = 0;
@@ -48,7 +48,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Qualifiers that may stand between the arguments of a function and "::" of a local. */
+/* Qualifiers that may occur between the arguments of a function and "::" of a local name. */
 static const char *skip_qualifiers(const char *at)
 {
 	static const char *const words[] = {" const", " volatile", " &&", " &", " noexcept"};
@@ -58,7 +58,7 @@ static const char *skip_qualifiers(const char *at)
 		if (strncmp(at, words[i], strlen(words[i])) != 0)
 			continue;
 		at += strlen(words[i]);
-		i = (size_t)-1; /* from the first again */
+		i = (size_t)-1; /* start again with the first */
 	}
 	return at;
 }
@@ -70,7 +70,7 @@ static bool ends_with(const struct bytes *out, const char *word)
 	return out->size >= n && memcmp(out->data + out->size - n, word, n) == 0;
 }
 
-/* Whether what was written so far can have arguments: main.(*Server).Serve of Go has none. */
+/* Whether the text so far can be followed by arguments: Go's main.(*Server).Serve has none. */
 static bool can_be_called(const struct bytes *out)
 {
 	char last = out->size > 0 ? (char)out->data[out->size - 1] : '.';
@@ -80,9 +80,9 @@ static bool can_be_called(const struct bytes *out)
 }
 
 /*
- * What to do with a "(" at `at`. Returns where to go on, NULL at the arguments
- * that end the name, `at` itself to copy the bracket. Other languages than C++ have
- * brackets elsewhere: what is not known to be arguments stays.
+ * Handles a "(" at `at`. Returns where to continue, NULL at the arguments that end the name, or
+ * `at` itself to copy the bracket. Languages other than C++ use brackets differently: what is not
+ * known to be arguments is kept.
  */
 static const char *step_over_arguments(const struct bytes *out, const char *at, int braces)
 {
@@ -93,12 +93,12 @@ static const char *step_over_arguments(const struct bytes *out, const char *at, 
 	if (braces > 0 || ends_with(out, "decltype") || ends_with(out, "decltype "))
 		return after; /* "{lambda(int)#1}", "decltype(auto) f" */
 	if (ends_with(out, "!"))
-		return after; /* parameters of a template of D */
+		return after; /* template parameters in D */
 	if (!can_be_called(out))
 		return at;
 	after = skip_qualifiers(after);
 	if (strncmp(after, "::", 2) == 0)
-		return after; /* something local to a function */
+		return after; /* a name local to a function */
 	return *after == '\0' || strncmp(after, " [", 2) == 0 ? NULL : at;
 }
 
@@ -114,7 +114,7 @@ static bool is_after_operator(const char *name, const char *at)
 	       ((size_t)(at - name) == n || !is_word(at[-n - 1]));
 }
 
-/* Whether parameters of a template begin: not "<stdin>", nor the type in str::<impl str>::trim. */
+/* Whether template parameters begin: not "<stdin>", nor the type in str::<impl str>::trim. */
 static bool is_template(const char *name, const char *at)
 {
 	if (at == name || !skip_brackets(at, '<', '>') || strncmp(at, "<impl ", 6) == 0)
@@ -124,7 +124,7 @@ static bool is_template(const char *name, const char *at)
 	       is_after_operator(name, at);
 }
 
-/* Appends the short form. False when the name is of a kind that has none. */
+/* Appends the short form. Returns false for names without one. */
 static bool put_short(struct bytes *out, const char *name)
 {
 	const char *at = name;
@@ -162,7 +162,7 @@ char *short_name(const char *name)
 {
 	struct bytes out = {0};
 
-	/* In Python's names what is in brackets is the function: py::<lambda>:FILE. */
+	/* In Python names the bracketed part is the function: py::<lambda>:FILE. */
 	if (!strpbrk(name, "<(") || strncmp(name, "py::", 4) == 0)
 		return NULL;
 	if (!put_short(&out, name) || out.size == 0) {

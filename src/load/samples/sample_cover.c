@@ -28,7 +28,7 @@ struct sample_cover sample_cover_of(uint64_t since_ns, uint64_t weight, enum sam
 
 	if (side == SAMPLE_COVERS_BEFORE)
 		cover.begin_ns = since_ns > weight ? since_ns - weight : 0;
-	/* Sums of made-up files stop at the end. */
+	/* Saturates, for sums in forged files. */
 	if (side == SAMPLE_COVERS_AFTER && weight <= UINT64_MAX / 2 && since_ns <= UINT64_MAX / 2)
 		cover.end_ns = since_ns + weight;
 	return cover;

@@ -28,7 +28,7 @@ void sample_events_fini(struct sample_events *events)
 	free(events->told);
 }
 
-/* Events go by what was asked for, or by what that counts. */
+/* An event is selected by its name, or by the name of its value. */
 static void choose_main(struct sample_events *events, const char *wanted)
 {
 	const char *name = wanted ? wanted : events->told;
@@ -98,7 +98,7 @@ uint32_t sample_events_find(const struct sample_events *events, uint32_t schema)
 
 bool sample_events_is_kept(const struct sample_events *events, uint32_t event)
 {
-	/* Beside the main one, and where they are counted, samples. */
+	/* Besides the main event and, if it is counted, the number of samples. */
 	uint32_t room = SAMPLE_EVENTS_VALUES - (events->complete ? 1 : 2);
 
 	uint32_t before = 0;

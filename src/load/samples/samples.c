@@ -22,9 +22,9 @@
 #include "symbol/kernel_symbols.h"
 
 /*
- * How long a recording is shows only at its end: slices begin short, and whenever
- * there would be too many two of them become one. So there are 256 to 512 of them
- * unless the recording is shorter than that many of the shortest.
+ * The length of a recording is known only at its end: slices start short, and whenever there would
+ * be too many, each pair is merged into one. So there are 256 to 512 of them, unless the recording
+ * is too short for that.
  */
 #define SHORTEST_SLICE_NS 10000000u
 #define MAX_SLICES 512u
@@ -94,7 +94,7 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 	return sample_events_add(&samples->events, id, schema, samples->options->event);
 }
 
-/* Whether a frame is in memory that had one function after the other. */
+/* Whether a frame is in memory that held different functions over time. */
 static bool is_timed_frame(const struct samples *samples, const struct frame *frame)
 {
 	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
@@ -129,7 +129,7 @@ int samples_is_timed(struct samples *samples, uint32_t stack)
 	return samples->stack_timed.items[stack] > 0;
 }
 
-/* What tells sums of one stack apart by time: 0 when nothing does. */
+/* What distinguishes sums of one stack by time; 0: nothing. */
 static uint64_t period_of(const struct samples *samples, const struct sample_sum *sum)
 {
 	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
@@ -142,8 +142,8 @@ static uint64_t period_of(const struct samples *samples, const struct sample_sum
 }
 
 /*
- * Finds the sum that something belongs to, or begins one with it. *ret_new tells that all
- * of it is there by now.
+ * Finds the sum that a sample belongs to, or starts one with it. *ret_new says that it is new and
+ * already contains the sample.
  */
 static int find_sum(struct samples *samples, const struct sample_sum *added, uint32_t *ret,
 		    bool *ret_new)
@@ -169,7 +169,7 @@ static int find_sum(struct samples *samples, const struct sample_sum *added, uin
 	return vec_push(&samples->sums, *added);
 }
 
-/* Adds one sample, whose count and weight are of it alone. *ret is where it went. */
+/* Adds one sample with its own count and weight. *ret is the sum it was added to. */
 static int add_sum(struct samples *samples, const struct sample_sum *added, uint32_t *ret,
 		   bool *ret_new)
 {
@@ -185,7 +185,7 @@ static int add_sum(struct samples *samples, const struct sample_sum *added, uint
 	return r;
 }
 
-/* Moves what the events beside the main one come to along with their sum. */
+/* Moves the weights of the other events along with their sum. */
 static int move_events(struct samples *samples, size_t from, uint32_t to, bool is_new)
 {
 	size_t i;
@@ -202,7 +202,7 @@ static int move_events(struct samples *samples, size_t from, uint32_t to, bool i
 	return r;
 }
 
-/* Makes one slice of two and adds up what is the same then. */
+/* Merges each pair of slices and adds up equal sums. */
 static int double_slices(struct samples *samples)
 {
 	size_t count = samples->sums.count;
@@ -211,7 +211,7 @@ static int double_slices(struct samples *samples)
 	samples->slice_ns *= 2;
 	samples->sums.count = 0;
 	id_index_clear(&samples->index);
-	for (i = 0; i < count; i++) { /* what is added again stands no later than it did */
+	for (i = 0; i < count; i++) { /* entries never move to a later position */
 		struct sample_sum sum = samples->sums.items[i];
 		uint32_t at;
 		bool is_new;
@@ -230,7 +230,7 @@ static int double_slices(struct samples *samples)
 	return 0;
 }
 
-/* The slice of a moment since the recording began; 0 where none are asked for. 0 or -ENOMEM. */
+/* The slice of a time since the start; 0 if slices are not requested. Returns 0 or -ENOMEM. */
 static int find_slice(struct samples *samples, uint64_t since_ns, uint32_t *ret)
 {
 	uint64_t from_ns = samples->options->from_ns;
@@ -247,8 +247,8 @@ static int find_slice(struct samples *samples, uint64_t since_ns, uint32_t *ret)
 }
 
 /*
- * What may be added of a weight or count: whatever is summed up later, in whatever order,
- * is then no more than INT64_MAX. Only a made-up file comes near it.
+ * How much of a weight or count may be added, so that any later sum, in any order, is at most
+ * INT64_MAX. Only forged files come near it.
  */
 static uint64_t take_room(uint64_t *sum, uint64_t value)
 {
@@ -261,8 +261,8 @@ static uint64_t take_room(uint64_t *sum, uint64_t value)
 }
 
 /*
- * Adds what of a sample is in the slice of sum to the sum that it belongs to: of the main event,
- * or of one beside it.
+ * Adds the part of a sample in the slice of `sum` to the sum it belongs to: of the main event or of
+ * another one.
  */
 static int take_part(struct samples *samples, const struct sample_sum *sum, uint32_t event,
 		     uint64_t since_ns)
@@ -289,7 +289,7 @@ static int take_part(struct samples *samples, const struct sample_sum *sum, uint
 		      : 0;
 }
 
-/* Adds a sample to the slices that it tells of. It counts in the last of them. */
+/* Adds a sample to the slices that it covers. It is counted in the last of them. */
 static int take_sample(struct samples *samples, const struct sample_batch *batch, size_t i,
 		       uint32_t event)
 {
@@ -326,7 +326,7 @@ static int take_sample(struct samples *samples, const struct sample_batch *batch
 	return r < 0 ? r : take_part(samples, &sum, event, cover.begin_ns);
 }
 
-/* Keeps a level of a time that is looked at, where they are asked for. 0 or -ENOMEM. */
+/* Keeps a level in the selected time range, if requested. Returns 0 or -ENOMEM. */
 static int take_level(struct samples *samples, enum level_kind kind, uint32_t event,
 		      uint32_t process, uint64_t time_ns, int64_t level)
 {
@@ -386,7 +386,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	return 0;
 }
 
-/* Events of the heap have no labels: where one is asked for, they are not. */
+/* Heap events have no labels: a label filter excludes them. */
 static bool wants_blocks(void *self, uint32_t thread)
 {
 	struct samples *samples = self;
@@ -396,7 +396,7 @@ static bool wants_blocks(void *self, uint32_t thread)
 	       samples_want_thread(samples, thread, &wanted) == 0 && wanted;
 }
 
-/* What is asked for comes first, then what the recording was made for. */
+/* The requested value comes first, then that of the recording. */
 static uint64_t heap_step_of(const struct samples *samples)
 {
 	if (samples->options->heap_step_ns > 0)
@@ -441,7 +441,7 @@ static int take_heap(void *self, const struct heap_batch *batch)
 	return heap_analysis_batch(samples->heap, batch);
 }
 
-/* The number of the process that a reading is of; ID_NONE: it is not known, or not wanted. */
+/* The process of a reading; ID_NONE: unknown, or not selected. */
 static uint32_t read_process(const struct samples *samples, const struct memory_reading *reading)
 {
 	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
@@ -483,7 +483,7 @@ static int take_heap_until(void *self, uint64_t time_ns)
 	return samples->heap ? heap_analysis_until(samples->heap, time_ns) : 0;
 }
 
-/* Those of processes and moments that are not looked at are left out. */
+/* Leaves out readings of processes and times that are not selected. */
 static int take_leaks(void *self, const struct leak_scan *scan)
 {
 	struct samples *samples = self;
@@ -496,7 +496,7 @@ static int take_leaks(void *self, const struct leak_scan *scan)
 	if (since_ns < options->from_ns || since_ns >= options->to_ns ||
 	    !samples_want_pid(samples, process->pid))
 		return 0;
-	/* Of a program that allocates nothing there is no more than this. */
+	/* A program that allocates nothing has no other data. */
 	if (samples->start_ns == 0)
 		samples->start_ns = scan->time_ns;
 	if (scan->time_ns > samples->end_ns)
@@ -506,7 +506,7 @@ static int take_leaks(void *self, const struct leak_scan *scan)
 	return leak_scans_add(&samples->leaks, scan);
 }
 
-/* Whether the event that is asked for is a value of the heap, and no event. */
+/* Whether the requested event is a heap value, and not an event. */
 static bool wants_heap_value(const struct samples *samples)
 {
 	return samples->heap && samples->events.main == ID_NONE &&
@@ -555,7 +555,7 @@ static uint64_t hash_process(uint32_t pid, uint64_t start_ns, uint32_t exec_coun
 	return hash_pair(hash_pair(pid, start_ns), exec_count);
 }
 
-/* The id of the process that made the code, ID_NONE when the file has it no more. */
+/* The process that generated the code, ID_NONE if the file no longer has it. */
 static uint32_t find_maker(struct samples *samples, const struct recording_jit_symbol *symbol)
 {
 	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
@@ -596,8 +596,8 @@ static int take_jit_symbol(void *self, const struct recording_jit_symbol *symbol
 }
 
 /*
- * A recording that was cut off, or still goes on, has no names of kernel functions
- * yet. On the machine that makes it, as long as that runs, we know them.
+ * A recording that was cut off or is still running has no names of kernel functions yet. On the
+ * machine that makes it, until the next reboot, we can look them up.
  */
 static void borrow_kernel_symbols(struct samples *samples)
 {
@@ -641,8 +641,7 @@ static int no_such_event(struct samples *samples, const char *name, struct error
 	return -EINVAL;
 }
 
-/* Slices of samples and of blocks are equally long, and enough for all of the time. 0 or -ENOMEM.
- */
+/* Makes slices of samples and blocks equally long, for the whole time. Returns 0 or -ENOMEM. */
 static int align_slices(struct samples *samples)
 {
 	const struct load_options *options = samples->options;
@@ -666,7 +665,7 @@ static int align_slices(struct samples *samples)
 	return 0;
 }
 
-/* Reads all of it. Takes over the reader, which may be of a file or of what is kept. */
+/* Reads everything. Takes over the reader, which may read a file or kept data. */
 static int read_all(struct samples *samples, struct recording_reader *reader, const char *name,
 		    const struct load_options *options, struct error *err)
 {
@@ -703,7 +702,7 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0 && recording_reader_damage(reader).heap_events == 0 &&
 	    samples->leaks.items.count == 0) {
-		heap_analysis_free(samples->heap); /* memory alone is no heap */
+		heap_analysis_free(samples->heap); /* memory readings alone are not a heap */
 		samples->heap = NULL;
 	}
 	if (r == 0 && align_slices(samples) < 0)
@@ -719,7 +718,7 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 	if (r == 0)
 		samples->damage = recording_reader_damage(samples->reader);
 	if (samples->end_ns < samples->start_ns)
-		samples->end_ns = samples->start_ns; /* cut before its first sample */
+		samples->end_ns = samples->start_ns; /* cut off before its first sample */
 	return r;
 }
 
@@ -765,7 +764,7 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	r = read_once(&second, again, name, options, err);
 	samples_fini(samples);
 	*samples = second;
-	samples->known_jit = NULL; /* it has its own by now */
+	samples->known_jit = NULL; /* it has its own now */
 	if (r == 0)
 		load_tell_damage(options, name, &samples->damage);
 	return r;

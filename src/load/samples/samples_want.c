@@ -8,7 +8,7 @@
 #include "model/dictionary.h"
 #include "model/profile_time.h"
 
-/* Which samples the options want: of what process, thread, label and time. */
+/* Which samples the options select: by process, thread, label and time. */
 
 static bool contains_number(const uint64_t *list, size_t n, uint64_t number)
 {
@@ -47,7 +47,7 @@ static bool thread_matches(const struct samples *samples, uint32_t id)
 	       contains_text(options->comms, options->comm_count, thread->comm);
 }
 
-/* Each thread is looked at once. */
+/* Each thread is evaluated once. */
 int samples_want_thread(struct samples *samples, uint32_t id, bool *ret)
 {
 	while (samples->thread_wanted.count <= id)
@@ -59,21 +59,21 @@ int samples_want_thread(struct samples *samples, uint32_t id, bool *ret)
 	return 0;
 }
 
-/* Whether labels say that the thread was away. Each set is looked at once. */
+/* Whether labels say that the thread was off its CPU. Each set is evaluated once. */
 static bool is_away(struct samples *samples, uint32_t labels)
 {
 	const struct dictionary *dictionary = recording_reader_dictionary(samples->reader);
 
 	while (samples->labels_away.count <= labels)
 		if (vec_push(&samples->labels_away, 0) < 0)
-			return false; /* a moment, then */
+			return false; /* then it is a moment */
 	if (samples->labels_away.items[labels] == 0)
 		samples->labels_away.items[labels] =
 			profile_state_is_away(thread_state_of(dictionary, labels)) ? 1 : -1;
 	return samples->labels_away.items[labels] > 0;
 }
 
-/* NULL: the recording does not tell. */
+/* NULL: the recording does not say. */
 static const char *engine_of(const struct samples *samples)
 {
 	for (size_t i = 0; i < SAMPLES_FACTS; i++)
@@ -107,7 +107,9 @@ struct sample_cover samples_cover(struct samples *samples, const struct sample_b
 
 	if (event && event->kind == SCHEMA_SAMPLED && strcmp(event->unit, "nanoseconds") == 0) {
 		side = side_of(samples);
-		/* Of all time each sample has that since the one before; of others only absences.
+		/*
+		 * In wall-clock mode each sample covers the time since the previous one; in others
+		 * only absences do.
 		 */
 		if ((side == SAMPLE_COVERS_AFTER || strcmp(event->value, "wall") != 0) &&
 		    !is_away(samples, batch->labels[i]))
