@@ -56,7 +56,7 @@ static int put_flame(const struct wick_profile *profile, const struct wick_flame
 	return flame_write(profile->profile, &options, out, err);
 }
 
-/* What was made goes to a file: whole, or not at all. */
+/* Writes the result to a file, completely or not at all. */
 static int give_file(const struct bytes *text, const char *path, struct error *err)
 {
 	int r = need(path, "the path", err);
@@ -64,7 +64,7 @@ static int give_file(const struct bytes *text, const char *path, struct error *e
 	return r < 0 ? r : outfile_write(path, NULL, text->data, text->size, err);
 }
 
-/* The text that was made goes to the caller, with a 0 byte behind it. */
+/* Returns the text to the caller, with a 0 byte at its end. */
 static int give_text(struct bytes *text, char **ret_text, size_t *ret_size, struct error *err)
 {
 	size_t size = text->size;
@@ -123,7 +123,7 @@ static int find_format(const char *name, const struct exporter_ops **ret, struct
 	return -EINVAL;
 }
 
-/* The same with the samples one by one, where the file that they were loaded from still is. */
+/* The same with single samples, if the file that they were loaded from still exists. */
 static int put_in_order(const struct wick_profile *profile, const struct exporter_ops *ops,
 			const struct export_config *config, struct bytes *out, struct error *err)
 {

@@ -41,7 +41,7 @@ struct wick_leaks {
 	struct leak_verdict verdict;
 	struct arena texts;
 	VEC(struct shown) shown;
-	struct frame_list frames; /* of the stack that was asked for last */
+	struct frame_list frames; /* of the last requested stack */
 };
 
 struct telling {
@@ -86,7 +86,7 @@ static int read_rules(const struct wick_leak_options *asked, struct suppressions
 	return r;
 }
 
-/* What of the heap is a leak, by the rules. */
+/* Finds the leaks in the heap, and applies the rules. */
 static int find(struct wick_leaks *leaks, const struct wick_leak_options *asked,
 		const struct suppressions *rules)
 {

@@ -29,7 +29,7 @@ _Static_assert(WICK_MAPS_EXEC == REGION_EXEC && WICK_MAPS_SHARED == REGION_SHARE
 _Static_assert(WICK_MAPS_EXECUTABLE_ONLY == MAPS_EXECUTABLE_ONLY,
 	       "public and internal options must match");
 
-/* The pid of a snapshot that was made from text. */
+/* The pid of a snapshot that was parsed from text. */
 #define NO_PID (-1)
 
 struct wick_maps {
@@ -38,7 +38,7 @@ struct wick_maps {
 };
 
 struct library {
-	const char *path; /* in the converter's arena, as is the build id */
+	const char *path; /* in the converter's arena, like the build id */
 	const char *build_id;
 	uint64_t device;
 	uint64_t inode;
@@ -46,8 +46,8 @@ struct library {
 };
 
 /*
- * One process: an address space whose "times" are the numbers of its snapshots,
- * and the regions of the last one, to tell what the next one changes.
+ * One process: an address space whose "times" are the numbers of its snapshots, and the regions of
+ * the last one, to find what the next one changes.
  */
 struct lane {
 	pid_t pid;
@@ -218,7 +218,7 @@ static bool same_library(const struct library *library, const struct module *mod
 	       !strcmp(library->build_id, build_id);
 }
 
-/* The number of a library, a new one when it has not been seen. */
+/* The number of a library, a new one if it has not been seen. */
 static int intern_library(struct wick_maps_converter *converter, const struct module *module,
 			  uint32_t *ret)
 {
@@ -276,7 +276,7 @@ static bool same_region(const struct map_region *a, const struct map_region *b)
 	       !strcmp(a->path, b->path);
 }
 
-/* The region of a sorted list that is the same as one; *at only moves forward. */
+/* Finds an equal region in a sorted list; *at only moves forward. */
 static const struct map_region *find_same(const struct map_region *items, size_t count, size_t *at,
 					  const struct map_region *region)
 {
@@ -375,12 +375,12 @@ int wick_maps_converter_add(struct wick_maps_converter *converter, uint64_t id,
 	    find_lane(converter, maps->pid, &snapshot.lane) < 0)
 		return -ENOMEM;
 	struct lane *lane = &converter->lanes.items[snapshot.lane];
-	/* The first snapshot of a process is at time 0 and so costs no history. */
+	/* The first snapshot of a process is at time 0 and so needs no history. */
 	snapshot.time = lane->next_time;
 	if (apply(converter, lane, snapshot.time, &maps->maps) < 0 ||
 	    id_index_add(&converter->snapshot_index, hash_pair(id, 0),
 			 (uint32_t)converter->snapshots.count) < 0) {
-		/* What was added before stays right; the next snapshot starts afresh. */
+		/* Earlier snapshots stay valid; the next one starts from scratch. */
 		lane->pid = NO_PID - 1;
 		return -ENOMEM;
 	}

@@ -79,7 +79,7 @@ int wick_load(const char *path, const struct wick_load_options *options, struct 
 		r = load_request_init(&request, options, &inner);
 	if (r < 0)
 		return public_error(&inner, err);
-	/* What a pipe brings is kept as a whole. Of a file the state before it is read counts. */
+	/* Data from a pipe is kept completely. For a file, its state before reading counts. */
 	if (reload_is_possible(path))
 		reload = reload_new(path, options);
 	request.options.order = !reload;

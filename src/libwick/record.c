@@ -26,7 +26,7 @@ _Static_assert((int)WICK_RECORD_CPU == (int)ENGINE_MODE_CPU &&
 #define LEAST_HZ 10
 #define MOST_HZ 10000
 
-/* What is asked of us, checked. */
+/* The request, checked. */
 struct job {
 	struct wick_record_options options;
 	struct load_request load;
@@ -69,7 +69,7 @@ static int configure(struct job *job, struct error *err)
 				.count = 1,
 				.children = !options->no_children};
 
-	/* A process that is not there gets its message from the engine. */
+	/* For a process that does not exist, the engine sets the message. */
 	(void)process_info_read(job->pid, &info, NULL);
 	(void)snprintf(job->title, sizeof(job->title), "%s (process %d)", info.comm, (int)job->pid);
 	job->config = (struct record_config){
@@ -87,14 +87,14 @@ static int configure(struct job *job, struct error *err)
 		.output = options->recording,
 		.duration_ns = options->duration_ns,
 		.title = job->title,
-		/* What the calling program does beside this is not a cost of it: no budget. */
+		/* Other work of the calling program is not a cost of sampling: no budget. */
 		.is_guest = true,
 		.stop_fd = options->stop_fd,
 	};
 	return job->config.engine ? 0 : err->code;
 }
 
-/* Records into a file without a name, and loads that. */
+/* Records into an unnamed file, and loads it. */
 static int record_unkept(struct job *job, struct profile **ret, struct error *err)
 {
 	struct record_result result;
@@ -110,7 +110,7 @@ static int record_unkept(struct job *job, struct profile **ret, struct error *er
 		return r;
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return error_file(err, -errno, "cannot read a temporary file");
-	job->load.options.order = true; /* it cannot be read again, see reload.h */
+	job->load.options.order = true; /* it cannot be read again, see reload_samples.h */
 	return load_profile_fd(scope_take_fd(&fd), job->title, &job->load.options, ret, err);
 }
 

@@ -28,7 +28,7 @@ bool reload_is_possible(const char *path)
 	return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Replaces a text by a copy. False without memory. */
+/* Replaces a text by a copy. Returns false if out of memory. */
 static bool keep(struct reload *reload, const char **text)
 {
 	if (*text)

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "libwick/public_error.h"
 
-/* More is no struct of ours in any version: the size was not set. */
+/* Larger than any version of our structs: the size was not set. */
 #define MAX_BYTES 4096u
 
 static int read_size(const void *given, const char *name, size_t *ret, struct error *err)

@@ -83,7 +83,7 @@ int wick_stacks_next(struct wick_stacks *stacks, struct wick_profile_stack *ret)
 	return 1;
 }
 
-/* Most first; equal ones in the order of the profile. */
+/* Largest first; equal ones in the order of the profile. */
 static int compare_cost(const void *a, const void *b, void *context)
 {
 	const struct wick_functions *functions = context;
@@ -108,7 +108,7 @@ static int fill_functions(struct wick_functions *functions, uint32_t value)
 	if (!functions->order)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
-		functions->order[i] = (uint32_t)i; /* each is a row of its own */
+		functions->order[i] = (uint32_t)i; /* each is a separate row */
 	if (cost_table_init(&functions->costs, functions->profile, value, functions->order, count) <
 	    0)
 		return -ENOMEM;

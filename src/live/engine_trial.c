@@ -19,10 +19,10 @@
 
 #define RATE_HZ 997
 #define DEPTH 512
-#define ENOUGH_STACKS 20u        /* of a program that would go on */
-#define STEP_NS (20 * NS_PER_MS) /* between looks at what has come */
-#define SAMPLING_NS (NS_PER_SEC) /* that stacks are waited for */
-#define BEGIN_MS 2000            /* that a program has to begin */
+#define ENOUGH_STACKS 20u        /* enough stacks of a program that would continue */
+#define STEP_NS (20 * NS_PER_MS) /* between two checks */
+#define SAMPLING_NS (NS_PER_SEC) /* how long to wait for stacks */
+#define BEGIN_MS 2000            /* how long a program may take to start */
 
 static struct watch_config config_of(const struct trial_plan *plan, const pid_t *pid,
 				     struct sink *sink)
@@ -50,7 +50,7 @@ static struct watch_config config_of(const struct trial_plan *plan, const pid_t 
 	};
 }
 
-/* Until the program has ended, or enough has come of one that goes on. */
+/* Runs until the program has ended or, with attach, until there are enough stacks. */
 static int look_on(struct watch *watch, const struct trial_plan *plan,
 		   const struct trial_sink *count, struct trial_result *ret)
 {
@@ -97,7 +97,7 @@ static void try_engine(const struct trial_plan *plan, const pid_t *pid, struct t
 	ret->whole_stacks = count.whole_stacks;
 	ret->late_cut = trial_sink_late_cut(&count);
 	ret->woken_stacks = count.woken_stacks;
-	(void)watch_close(watch); /* whoever goes on is our own tiny program */
+	(void)watch_close(watch); /* if it is still running: it is our own tiny program */
 	trial_sink_fini(&count);
 }
 
@@ -158,7 +158,7 @@ static void __attribute__((noreturn)) run_trial(int fd, const struct trial_plan 
 		try_attaching(plan, &result);
 	else
 		try_engine(plan, NULL, &result);
-	/* The other side says what is missing if this fails. */
+	/* If this fails, the reader notices that data is missing. */
 	_exit(write(fd, &result, sizeof(result)) == (ssize_t)sizeof(result) ? 0 : 1);
 }
 
@@ -195,7 +195,7 @@ static void explain_silence(int status, struct trial_result *ret)
 {
 	struct error *err = &ret->err;
 
-	/* One who was slow was killed by us. */
+	/* A slow trial was killed by us. */
 	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
 		ret->killed_by = WTERMSIG(status);
 	if (ret->killed_by == SIGSYS)
@@ -214,9 +214,9 @@ void trial_finish(struct trial *trial, struct trial_result *ret)
 	if (trial->pid < 0) {
 		ret->code = error_errno(&ret->err, trial->code, "cannot start a process");
 	} else if (read_result(trial, ret)) {
-		(void)waitpid(trial->pid, &status, 0); /* it is on its way out */
+		(void)waitpid(trial->pid, &status, 0); /* it is exiting */
 	} else {
-		(void)kill(trial->pid, SIGKILL); /* it may be gone by now */
+		(void)kill(trial->pid, SIGKILL); /* it may have ended */
 		(void)waitpid(trial->pid, &status, 0);
 		*ret = (struct trial_result){0};
 		explain_silence(status, ret);

@@ -6,8 +6,8 @@
 #include "model/dictionary.h"
 #include "symbol/jit/jit_symbols.h"
 
-#define LEAST_NS (2 * NS_PER_SEC) /* between two looks */
-#define SHARE 100                 /* how much longer than a look the time to the next is */
+#define LEAST_NS (2 * NS_PER_SEC) /* between two reads */
+#define SHARE 100                 /* the pause is this many times as long as a read */
 
 struct found {
 	struct jit_symbols *symbols;
@@ -55,13 +55,16 @@ bool live_jit_look(struct live_jit *jit, const struct dictionary *dictionary, ui
 		return false;
 	found.symbols = jit_symbols_new();
 	if (!found.symbols)
-		return false; /* without memory there are addresses */
+		return false; /* if out of memory, addresses are shown */
 	jit_functions_find(&(struct jit_functions_search){
 		.dictionary = dictionary, .found = keep, .self = &found});
 	jit_symbols_finish(found.symbols);
 	wait_ns = SHARE * (clock_monotonic_ns() - begin_ns);
 	jit->next_ns = now_ns + (wait_ns > LEAST_NS ? wait_ns : LEAST_NS);
-	/* With as many names for the same frames there is nothing new, as nearly always. */
+	/*
+	 * If the number of names for the same frames is unchanged, as nearly always, there is
+	 * nothing new.
+	 */
 	if (found.count == jit->named && dictionary->frames.count == jit->frames) {
 		jit_symbols_free(found.symbols);
 		return false;

@@ -77,7 +77,7 @@ struct live_name live_names_find(struct live_names *names, uint64_t address, boo
 	if (symboliser_resolve(names->symboliser, place.module, place.module_id,
 			       lookup - place.bias, &frames, &count) >= SYMBOL_NONE)
 		return name;
-	/* The last one is the function proper: that is what an offset counts from. */
+	/* The last one is the function itself: offsets are relative to it. */
 	name.function = frames[count - 1].function;
 	name.offset = frames[count - 1].start ? address - place.bias - frames[count - 1].start : 0;
 	name.file = frames[count - 1].file;

@@ -19,9 +19,9 @@
 #include "symbol/kernel_symbols.h"
 #include "symbol/symboliser.h"
 
-#define SLICES (LIVE_WINDOW_MAX_S + 1) /* the one under way, and the full ones before it */
+#define SLICES (LIVE_WINDOW_MAX_S + 1) /* the current slice, and the full ones before it */
 #define MAX_NODES (1u << 18)
-#define MAX_SUMS (1u << 16) /* of all, before the smaller half of them goes */
+#define MAX_SUMS (1u << 16) /* total number, above which the smaller half is dropped */
 
 struct live_sum {
 	uint32_t stack;
@@ -38,13 +38,13 @@ struct sums {
 struct slice {
 	uint64_t second; /* since the clock began */
 	struct sums sums;
-	uint64_t lost; /* samples, as the engine told */
+	uint64_t lost; /* number of samples, as the engine reported */
 };
 
 struct live_profile {
 	struct dictionary dictionary; /* first: see dictionary_sink.h */
 	struct sink sink;
-	struct loader loader; /* makes names of what is in the dictionary */
+	struct loader loader; /* symbolises the entries of the dictionary */
 	struct profile *shown;
 	const char *kallsyms;
 	struct kernel_symbols *kernel;
@@ -53,12 +53,13 @@ struct live_profile {
 	char value[32];
 	char unit[32];
 	uint32_t schemas;
-	uint32_t schema; /* the one that is sampled, ID_NONE: none yet */
+	uint32_t schema; /* the sampled one; ID_NONE: none yet */
 	uint64_t period;
 	uint64_t start_ns;
-	enum sample_cover_side side; /* of those that cover some time */
+	enum sample_cover_side side; /* of samples that cover a time range */
 	size_t max_nodes;
-	size_t node_limit; /* at which stacks go; above max_nodes when all were needed */
+	size_t node_limit; /* limit at which stacks are dropped; above max_nodes if all were needed
+			    */
 	struct slice slices[SLICES];
 	struct sums all;
 	struct live_forgotten forgotten;
@@ -101,7 +102,7 @@ static int sums_add(struct sums *sums, const struct live_sum *sum)
 	return 0;
 }
 
-/* The slice of a moment; NULL when it is older than those that are kept. */
+/* The slice of a time; NULL if it is older than those that are kept. */
 static struct slice *slice_at(struct live_profile *live, uint64_t time_ns)
 {
 	uint64_t second = time_ns / NS_PER_SEC;
@@ -117,7 +118,7 @@ static struct slice *slice_at(struct live_profile *live, uint64_t time_ns)
 	return slice;
 }
 
-/* What is sampled is shown; what programs tell of besides is not. */
+/* Samples are shown; events reported by programs are not. */
 static int take_schema(void *self, const struct schema *schema, uint32_t *ret_id)
 {
 	struct live_profile *live = self;
@@ -132,7 +133,7 @@ static int take_schema(void *self, const struct schema *schema, uint32_t *ret_id
 	return 0;
 }
 
-/* Frames come as places in modules: where these are mapped makes no difference here. */
+/* Frames are relative to modules: mappings do not matter here. */
 static int take_map(void *self, const struct map_event *event, struct error *err)
 {
 	(void)self;
@@ -141,7 +142,7 @@ static int take_map(void *self, const struct map_event *event, struct error *err
 	return 0;
 }
 
-/* The time that a sample tells of. */
+/* The time that a sample covers. */
 static struct sample_cover cover_of(const struct live_profile *live,
 				    const struct sample_batch *batch, size_t i)
 {
@@ -149,10 +150,13 @@ static struct sample_cover cover_of(const struct live_profile *live,
 	struct sample_cover cover =
 		sample_cover_of(batch->time_ns[i], batch->weight[i], live->side);
 
-	/* Who was there all the time makes no difference within a slice: most samples. */
+	/* Fast path for most samples: those within one slice. */
 	if (cover.begin_ns / NS_PER_SEC == cover.end_ns / NS_PER_SEC)
 		return cover;
-	/* Of all time each sample has that since the one before; of others only absences. */
+	/*
+	 * In wall-clock mode each sample covers the time since the previous one; in others only
+	 * absences do.
+	 */
 	if (live->side == SAMPLE_COVERS_BEFORE && strcmp(live->value, "wall") == 0)
 		return cover;
 	if (profile_state_is_away(thread_state_of(&live->dictionary, labels)))
@@ -160,7 +164,7 @@ static struct sample_cover cover_of(const struct live_profile *live,
 	return sample_cover_of(batch->time_ns[i], batch->weight[i], SAMPLE_COVERS_NOTHING);
 }
 
-/* Each slice gets its part of the weight; the sample is counted where it ends. */
+/* Each slice gets its part of the weight; the sample is counted in the slice where it ends. */
 static int add_to_slices(struct live_profile *live, struct live_sum sum,
 			 const struct sample_cover *cover)
 {
@@ -231,7 +235,7 @@ static int heavier(const void *a, const void *b)
 	return (x->weight < y->weight) - (x->weight > y->weight);
 }
 
-/* The lighter half of the sum of all goes; what it weighed is kept. */
+/* Drops the lighter half of the total, and remembers its weight. */
 static void forget_light_ones(struct live_profile *live)
 {
 	struct sums *all = &live->all;
@@ -246,10 +250,10 @@ static void forget_light_ones(struct live_profile *live)
 	all->items.count = keep;
 }
 
-/* Marks the nodes of the stacks that are needed; then gives them their new ids. */
+/* Marks the nodes of the needed stacks, then assigns their new ids. */
 struct moved {
 	uint32_t *ids;            /* by old node: 0 not needed, else needed, then the new id */
-	VEC(struct frame) frames; /* of the needed ones, in their order */
+	VEC(struct frame) frames; /* of the needed ones, in order */
 };
 
 static void mark(struct moved *moved, const struct stack_node *nodes, const struct sums *sums)
@@ -274,7 +278,7 @@ static int renumber(const struct moved *moved, struct sums *sums)
 	return 0;
 }
 
-/* Puts the needed nodes into the tree, which is empty now. A parent comes before its children. */
+/* Puts the needed nodes into the tree, which is now empty. A parent comes before its children. */
 static int put_back(struct live_profile *live, struct moved *moved, const struct stack_node *nodes,
 		    size_t count)
 {
@@ -309,7 +313,7 @@ static int make_profile(struct live_profile *live)
 	return 0;
 }
 
-/* Names are found anew for what stays; who looks at the old profile keeps it. */
+/* The remaining stacks are symbolised again; a caller that still uses the old profile keeps it. */
 static int forget_names(struct live_profile *live)
 {
 	struct loader *loader = &live->loader;
@@ -364,7 +368,10 @@ static int take_trim(void *self, struct error *err)
 		memcpy(nodes, live->dictionary.stacks.nodes.items, count * sizeof(*nodes));
 		r = forget_stacks(live, &moved, nodes, count);
 	}
-	/* What the window needs stays, however much it is: not to be tried at every turn. */
+	/*
+	 * The stacks of the window stay, however many: raise the limit so that this is not retried
+	 * at every turn.
+	 */
 	live->node_limit = 2 * live->dictionary.stacks.nodes.count;
 	if (live->node_limit < live->max_nodes)
 		live->node_limit = live->max_nodes;
@@ -446,7 +453,7 @@ void live_profile_set_cover(struct live_profile *live, enum sample_cover_side si
 	live->side = side;
 }
 
-/* They are read when the first frame of the kernel is seen: it takes a while. */
+/* They are read when the first kernel frame appears, because it takes a while. */
 static void read_kernel(struct live_profile *live)
 {
 	const struct loader *loader = &live->loader;
@@ -456,7 +463,7 @@ static void read_kernel(struct live_profile *live)
 	for (size_t i = 0; i < loader->kernel_frames.count; i++) {
 		if (!loader->kernel_frames.items[i])
 			continue;
-		/* Without them there are addresses. */
+		/* Without them addresses are shown. */
 		(void)kernel_symbols_read(live->kallsyms, &live->kernel, NULL);
 		symboliser_set_kernel(loader->symboliser, live->kernel);
 		live->kallsyms = NULL;
@@ -464,7 +471,9 @@ static void read_kernel(struct live_profile *live)
 	}
 }
 
-/* Compiled code gets its names later than its samples: frames that had none are asked again. */
+/*
+ * Names of JIT-compiled code arrive after its samples: frames without a name are looked up again.
+ */
 static void read_jit(struct live_profile *live, uint64_t now_ns)
 {
 	struct loader *loader = &live->loader;
@@ -482,7 +491,7 @@ static void read_jit(struct live_profile *live, uint64_t now_ns)
 static int add_sums(struct live_profile *live, const struct sums *sums)
 {
 	struct loader *loader = &live->loader;
-	struct profile_gap everywhere = {0}; /* which modules lack names is not told */
+	struct profile_gap everywhere = {0}; /* modules without names are not reported */
 	struct load_quality quality = {
 		.profile = loader->profile, .gaps = &everywhere, .gap_count = 1};
 

@@ -17,14 +17,14 @@
 #include "engine/ptrace/stopper.h"
 #include "record/job_control.h"
 
-/* Text that waits for its reader. Beyond this no more is made. */
+/* The most text that may wait for its reader. Above this no more is produced. */
 #define BACKLOG_BYTES (256u << 10)
 
 struct session {
 	const struct live_stacks_config *config;
 	struct sampler *sampler;
-	uint64_t round; /* number of the last that gave a stack */
-	bool taken;     /* a stack in this round */
+	uint64_t round; /* number of the last round with a stack */
+	bool taken;     /* there was a stack in this round */
 	struct bytes out;
 	size_t written; /* of out */
 	int timer_fd;
@@ -59,7 +59,9 @@ static int take_signals(struct session *session, struct error *err)
 
 	(void)sigemptyset(&mask);
 	for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
-		/* One that is ignored, as under nohup, means nothing: blocked, it would come. */
+		/*
+		 * Leave out ignored signals, as under nohup: if blocked, they would be delivered.
+		 */
 		if (sigaction(stops[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			(void)sigaddset(&mask, stops[i]);
 	job_control_add(&mask);
@@ -108,7 +110,7 @@ static int start_timer(struct session *session, struct error *err)
 	return 0;
 }
 
-/* Writes a piece that a pipe with room takes without waiting. */
+/* Writes a piece that a pipe with room accepts without blocking. */
 static int write_piece(struct session *session, struct error *err)
 {
 	size_t left = session->out.size - session->written;
@@ -123,7 +125,7 @@ static int write_piece(struct session *session, struct error *err)
 	return 0;
 }
 
-/* One turn: a round when it is time for one, else what the threads need. */
+/* One turn: a round if it is due, else whatever the threads need. */
 static int turn(struct session *session, struct error *err)
 {
 	uint64_t ticks;
@@ -149,8 +151,8 @@ static int timeout_ms(const struct session *session, uint64_t start_ns)
 }
 
 /*
- * Takes the signals away, so that they do not end us when they are let through again.
- * Returns whether to stop. While we are suspended the process goes its way.
+ * Consumes pending signals, so that they do not kill us when they are unblocked. Returns whether to
+ * stop. While we are suspended the process continues.
  */
 static int read_signals(const struct session *session, bool *ret_stop, struct error *err)
 {
@@ -228,7 +230,7 @@ int live_stacks_run(const struct live_stacks_config *config, struct live_stacks_
 	if (session.signal_fd >= 0)
 		(void)close(session.signal_fd);
 	(void)sigprocmask(SIG_SETMASK, &session.old_mask, NULL); /* cannot fail */
-	/* Nobody is held any more: this may wait for its reader, and Ctrl-C ends it. */
+	/* No thread is held any more: this may wait for the reader, and Ctrl-C ends it. */
 	while (r == 0 && session.out.size > 0)
 		r = write_piece(&session, err);
 	bytes_fini(&session.out);

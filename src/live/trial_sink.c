@@ -5,7 +5,7 @@
 #include "model/heap_event.h"
 
 #define NO_ENTRY UINT64_MAX
-#define ENTRY_BYTES 256u /* the code that begins a program is some ten instructions long */
+#define ENTRY_BYTES 256u /* the startup code of a program is about ten instructions long */
 
 static int give_id(struct trial_sink *count, uint32_t *ret_id)
 {

@@ -21,7 +21,7 @@
 
 #define DRAIN_NS (200 * NS_PER_MS)
 #define DRAIN_HURRIED_NS (20 * NS_PER_MS)
-#define END_MS 1000 /* that a program has to end after SIGTERM */
+#define END_MS 1000 /* how long a program may take to end after SIGTERM */
 
 struct watch {
 	struct engine *engine;
@@ -47,7 +47,9 @@ static int take_signals(struct watch *watch, struct error *err)
 
 	(void)sigemptyset(&mask);
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
-		/* One that is ignored, as under nohup, means nothing: blocked, it would come. */
+		/*
+		 * Leave out ignored signals, as under nohup: if blocked, they would be delivered.
+		 */
 		if (sigaction(taken[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			(void)sigaddset(&mask, taken[i]);
 	job_control_add(&mask);
@@ -62,7 +64,7 @@ static int open_engine(struct watch *watch, const struct watch_config *config, s
 
 	sampling.function_offset = function_place_find;
 	sampling.away_budget = config->pace.budget;
-	watch->kernel = kernel_addresses_new(); /* without it stacks lack some frames */
+	watch->kernel = kernel_addresses_new(); /* without it some stacks lack frames */
 	if (watch->kernel) {
 		sampling.kernel_address = kernel_addresses_find;
 		sampling.kernel_self = watch->kernel;
@@ -77,7 +79,7 @@ static int fork_program(struct watch *watch, const struct watch_config *config, 
 		.argv = config->command,
 		.environment = watch->engine ? engine_environment(watch->engine) : NULL,
 		.mask = &watch->old_mask,
-		/* What it prints would be mixed with what we do. */
+		/* Its output would be mixed with ours. */
 		.stdout_fd = config->silent ? -1 : STDERR_FILENO,
 		.silent = config->silent,
 	};
@@ -87,7 +89,7 @@ static int fork_program(struct watch *watch, const struct watch_config *config, 
 	return r;
 }
 
-/* Some engines are there before the program, others need one to be opened on. */
+/* Some engines are opened before the program starts, others need an existing process. */
 static int arm(struct watch *watch, const struct watch_config *config, struct error *err)
 {
 	bool engine_first = config->engine->environment != NULL;
@@ -152,7 +154,7 @@ int watch_open(const struct watch_config *config, struct watch **ret, int *ret_e
 	watch->target.ids = watch->ids.items;
 	r = r < 0 ? error_set(err, r, "out of memory") : start(watch, config, ret_exec, err);
 	if (r < 0) {
-		(void)watch_close(watch); /* what it started was not let go */
+		(void)watch_close(watch); /* its program was not released */
 		return r;
 	}
 	*ret = watch;
@@ -160,8 +162,8 @@ int watch_open(const struct watch_config *config, struct watch **ret, int *ret_e
 }
 
 /*
- * A program that we started and nobody sees any more: it is asked to end, and waited for.
- * Returns its id when it goes on, else 0.
+ * Ends a program that we started: sends SIGTERM and waits for it. Returns its PID if it is still
+ * running, else 0.
  */
 static pid_t end_child(struct watch *watch)
 {
@@ -172,9 +174,9 @@ static pid_t end_child(struct watch *watch)
 	if (watch->child.released && !child_ended(&watch->child)) {
 		struct pollfd fd = {.fd = watch->child.pid_fd, .events = POLLIN};
 
-		(void)kill(watch->child.pid, SIGTERM); /* it may be gone by now */
+		(void)kill(watch->child.pid, SIGTERM); /* it may have ended */
 		(void)poll(&fd, fd.fd >= 0, END_MS);
-		left = child_ended(&watch->child) ? 0 : watch->child.pid; /* it has its reasons */
+		left = child_ended(&watch->child) ? 0 : watch->child.pid; /* it ignores SIGTERM */
 	}
 	child_fini(&watch->child);
 	return left;
@@ -186,13 +188,13 @@ pid_t watch_close(struct watch *watch)
 
 	if (!watch)
 		return 0;
-	engine_close(watch->engine); /* nobody is held any more */
+	engine_close(watch->engine); /* no thread is held any more */
 	left = end_child(watch);
 	kernel_addresses_free(watch->kernel);
 	if (watch->signal_fd >= 0) {
 		struct signalfd_siginfo info;
 
-		/* What came twice must not end us once it is let through. */
+		/* A signal that arrived twice must not kill us when it is unblocked. */
 		while (read(watch->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 			continue;
 		(void)close(watch->signal_fd);
@@ -230,7 +232,7 @@ static bool target_ended(struct watch *watch)
 	return watch->launched ? child_ended(&watch->child) : target_watch_ended(&watch->others);
 }
 
-/* When the engine is to be emptied at the latest, or something else is due. */
+/* The latest time to drain the engine, or when something else is due. */
 static uint64_t next_look_ns(const struct watch *watch, uint64_t now_ns, uint64_t until_ns)
 {
 	uint64_t drain_ns = now_ns + (watch->pace.hurried ? DRAIN_HURRIED_NS : DRAIN_NS);

@@ -82,7 +82,7 @@ static int add_frame(struct wick_plugin_builder *builder, const struct wick_prof
 
 	if (strlen(place.name) > RECORDING_MAX_TEXT || strlen(place.file) > RECORDING_MAX_TEXT)
 		return -ENAMETOOLONG;
-	if (given->inlined && builder->frames.count > 0) /* takes the place of what it is in */
+	if (given->inlined && builder->frames.count > 0) /* replaces the frame it is inlined into */
 		place.outer = builder->frames.items[--builder->frames.count].a;
 	r = import_place(builder->inner, &place, &frame.a);
 	return r < 0 ? r : vec_push(&builder->frames, frame);
@@ -158,7 +158,7 @@ static const struct wick_plugin_host host = {
 	.find = host_find,
 };
 
-/* What a plug-in says, as ours: it is not trusted to end its texts. */
+/* Converts an error of a plug-in to ours: its texts may lack the terminating NUL. */
 static int tell(int r, struct wick_error *said, const char *what, struct error *err)
 {
 	if (r >= 0)
@@ -290,7 +290,7 @@ struct analyser_ops plugin_analyser_ops(const struct wick_plugin_analyser *analy
 				     .analyse_of = analyse_by_plugin};
 }
 
-/* Told once: there may be a million addresses. */
+/* Reported once: there may be a million addresses. */
 static void tell_failure(struct plugin_resolver *resolver, int r, struct wick_error *said)
 {
 	struct error err = {0};

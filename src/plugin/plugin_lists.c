@@ -13,28 +13,28 @@
 #include "view/report/analyser.h"
 #include "view/view.h"
 
-/* What the first version had; the kinds behind it came later. */
+/* The size in the first version; later members were added since. */
 #define OLDEST_BYTES offsetof(struct wick_plugin, resolvers)
-/* More is no struct of ours in any version: the size was not set. */
+/* Larger than any version of our struct: the size was not set. */
 #define NEWEST_BYTES 4096u
 
-/* How long the lists are, to get back there. */
+/* The lengths of the lists, to restore them. */
 struct lengths {
 	size_t exporters, importers, sources, views, analysers;
 };
 
-/* The list ends where it did before. */
+/* Restores the previous end of the list. */
 #define CUT(list, length)                                                                          \
 	do {                                                                                       \
 		(list)->count = (length);                                                          \
 		(list)->items[(length)-1] = NULL;                                                  \
 	} while (0)
 
-/* The entry takes the place of the NULL at the end, behind which another comes. */
+/* The entry replaces the NULL at the end, and a new NULL follows it. */
 #define APPEND(list, entry)                                                                        \
 	((list)->items[(list)->count - 1] = (entry), vec_push((list), NULL) < 0 ? -ENOMEM : 0)
 
-/* Whether one of a list or of our own has the name already. */
+/* Whether an entry of a list, or one of our own, already has the name. */
 #define IS_TAKEN(list, find, wanted)                                                               \
 	({                                                                                         \
 		bool is_taken = (find)(wanted) != NULL;                                            \
@@ -70,7 +70,7 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Memory that goes with the lists; NULL without. */
+/* Memory that is freed with the lists; NULL if out of memory. */
 static void *keep(struct plugin_lists *lists, size_t size)
 {
 	void *memory = malloc(size);
@@ -177,7 +177,7 @@ static int add_analyser(struct plugin_lists *lists, const struct wick_plugin_ana
 	return APPEND(&lists->analysers, ops) < 0 ? no_memory(err) : 0;
 }
 
-/* What of a plug-in we know; what it has beyond that must be empty. */
+/* Copies the members that we know; those beyond must be empty. */
 static int take(const struct wick_plugin *plugin, struct wick_plugin *ret, struct error *err)
 {
 	const unsigned char *bytes = (const unsigned char *)plugin;

@@ -44,7 +44,7 @@ static void warn(struct plugins *plugins, const char *path, const struct error *
 		plugins->warn(plugins->self, &line);
 }
 
-/* Folders may be meant for all to write to, as /tmp is: those are not to be changed. */
+/* A folder may be meant to be writable by all, such as /tmp: do not advise changing it. */
 static int refuse_open(const char *path, bool is_folder, struct error *err)
 {
 	int r = error_set(err, -EPERM, "others can write to %s", path);
@@ -54,7 +54,7 @@ static int refuse_open(const char *path, bool is_folder, struct error *err)
 	return error_advise(err, r, "remove the permission: chmod go-w %s", path);
 }
 
-/* Whether somebody else than root and this user can change a file or folder. */
+/* Fails if users other than root and this one can change a file or folder. */
 static int check_owner(const char *path, struct error *err)
 {
 	struct stat status;
@@ -67,13 +67,13 @@ static int check_owner(const char *path, struct error *err)
 				    error_set(err, -EPERM, "%s belongs to another user (uid %u)",
 					      path, status.st_uid),
 				    "copy it to a folder of your own");
-	/* In a sticky folder nobody can replace what is not his own. */
+	/* In a sticky folder users can replace only their own files. */
 	if ((status.st_mode & others) && !(S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX)))
 		return refuse_open(path, S_ISDIR(status.st_mode), err);
 	return 0;
 }
 
-/* The file, its folder and all above it. A path without links is expected. */
+/* Checks the file, its folder and all parent folders. The path must be free of symbolic links. */
 static int check_path(const char *path, struct error *err)
 {
 	SCOPED(mem) char *part = strdup(path);
@@ -86,7 +86,7 @@ static int check_path(const char *path, struct error *err)
 	r = check_owner(part, err);
 	slash = strrchr(part, '/');
 	if (r == 0 && slash && slash != part) {
-		*slash = '\0'; /* a sticky bit does not help where the file itself lies */
+		*slash = '\0'; /* for the folder of the file itself, a sticky bit is not enough */
 		if (stat(part, &status) == 0 && (status.st_mode & S_IWOTH))
 			r = refuse_open(part, true, err);
 		*slash = '/';
@@ -113,7 +113,7 @@ static int load_object(struct plugins *plugins, const char *path, struct error *
 	object = dlopen(real, RTLD_NOW | RTLD_LOCAL);
 	if (!object)
 		return error_set(err, -ENOEXEC, "%s", dlerror());
-	/* It stays to the end, also one that is left out. */
+	/* It stays loaded until the end, even if it is rejected. */
 	if (vec_push(&plugins->objects, object) < 0) {
 		(void)dlclose(object); /* it was not used */
 		return error_set(err, -ENOMEM, "out of memory");
@@ -164,7 +164,7 @@ static void load_folder(struct plugins *plugins, const char *folder)
 	free(entries);
 }
 
-/* An entry that is not there, or cannot be read, is one warning: it was named to be used. */
+/* An entry that does not exist or cannot be read causes a warning, because the user named it. */
 static void load_paths(struct plugins *plugins, char *paths)
 {
 	char *rest = paths;
@@ -183,8 +183,8 @@ static void load_paths(struct plugins *plugins, char *paths)
 }
 
 /*
- * The loader marks programs that got rights from their file. Rights of a service manager or of
- * setpriv (ambient capabilities) come without that mark. Root's are no more than what root has.
+ * The loader marks programs that got privileges from their file. Privileges from a service manager
+ * or setpriv (ambient capabilities) come without that mark. Root has all of them anyway.
  */
 static bool is_privileged(void)
 {
@@ -234,7 +234,7 @@ void plugins_free(struct plugins *plugins)
 		return;
 	plugin_lists_fini(&plugins->lists);
 	for (i = 0; i < plugins->objects.count; i++)
-		(void)dlclose(plugins->objects.items[i]); /* nothing of it is used any more */
+		(void)dlclose(plugins->objects.items[i]); /* nothing of it is in use any more */
 	vec_fini(&plugins->objects);
 	free(plugins);
 }

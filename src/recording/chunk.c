@@ -12,13 +12,13 @@
 #include "recording/format.h"
 
 /*
- * In bench/recording_bench levels 1 and 3 are as fast as each other within the noise;
- * 3 saves under one percent (2.769 against 2.787 bytes a sample).
+ * In bench/recording_bench levels 1 and 3 are equally fast within the noise; 3 saves under one
+ * percent (2.769 against 2.787 bytes per sample).
  */
 #define ZSTD_LEVEL 3
 /*
- * Heap events come by the million. Where their stacks and sizes are at random level 1 makes
- * them 14 % smaller, takes 1.6 times as long, and 2.6 times to inflate.
+ * There are millions of heap events. If their stacks and sizes are random, level 1 makes them 14 %
+ * smaller, but takes 1.6 times as long to write and 2.6 times as long to read.
  */
 #define ZSTD_HEAP_LEVEL (-1)
 
@@ -31,7 +31,7 @@ struct chunk_codec {
 
 struct chunk_codec *chunk_codec_new(void)
 {
-	return calloc(1, sizeof(struct chunk_codec)); /* contexts are made when first needed */
+	return calloc(1, sizeof(struct chunk_codec)); /* contexts are created when first needed */
 }
 
 void chunk_codec_free(struct chunk_codec *codec)
@@ -64,7 +64,7 @@ static void put_header(uint8_t *place, const struct chunk_header *header)
 	bytes_put_u64(&out, header->checksum);
 }
 
-/* Of the header up to the checksum, with zeros in place of the check itself. */
+/* Covers the header up to the checksum, with zeros in place of the check itself. */
 static uint16_t check_of(const uint8_t *place)
 {
 	uint8_t copy[CHUNK_CHECKSUM_OFFSET];
@@ -82,7 +82,7 @@ static uint64_t checksum_of(const uint8_t *place, size_t stored_bytes)
 	return XXH3_64bits_withSeed(place + CHUNK_HEADER_BYTES, stored_bytes, head);
 }
 
-/* Returns the compressed size, 0 when compressing does not pay or cannot be done. */
+/* Returns the compressed size, 0 if compression does not pay or fails. */
 static size_t try_compress(struct chunk_codec *codec, int level, const void *payload, size_t size,
 			   uint8_t *place)
 {

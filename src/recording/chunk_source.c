@@ -11,10 +11,9 @@
 #define READ_BYTES (256u << 10)
 
 /*
- * A damaged chunk is checksummed once and then passed over, so honest damage
- * wastes about as many bytes as it skips. Fake chunk starts that overlap would
- * cost a checksum of megabytes every few bytes; beyond this they are passed
- * over unseen.
+ * A damaged chunk is checksummed once and then skipped, so accidental damage wastes about as many
+ * bytes as it skips. Fake, overlapping chunk starts would cost a checksum of megabytes every few
+ * bytes; beyond this limit they are skipped without a checksum.
  */
 #define WASTE_FACTOR 16u
 #define WASTE_BYTES (256ull << 20)
@@ -80,7 +79,7 @@ void chunk_source_skip(struct chunk_source *source, size_t n)
 	source->used_bytes += n;
 }
 
-/* Passes over one byte of damage. */
+/* Skips one byte of damage. */
 static void skip_damage(struct chunk_source *source)
 {
 	if (!source->hunting)
@@ -113,7 +112,10 @@ int chunk_source_find(struct chunk_source *source, struct chunk_header *ret_head
 			skip_damage(source);
 			continue;
 		}
-		/* The header vouches for its length, so a chunk without its end is still coming. */
+		/*
+		 * The header's check covers the length, so a chunk without its end is still being
+		 * written.
+		 */
 		r = chunk_source_need(source,
 				      CHUNK_HEADER_BYTES + (size_t)ret_header->stored_bytes);
 		if (r <= 0)

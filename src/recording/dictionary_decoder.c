@@ -61,7 +61,7 @@ size_t number_map_place_slow(const struct number_map *map, uint64_t number)
 	size_t high = map->holes.count;
 	uint64_t place = number;
 
-	/* Finds the first hole that begins behind the number. */
+	/* Finds the first hole that begins after the number. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -81,8 +81,7 @@ size_t number_map_place_slow(const struct number_map *map, uint64_t number)
 }
 
 /*
- * Makes `first` the next number of the map: notes a hole that a lost chunk left,
- * refuses to go back.
+ * Makes `first` the next number of the map: adds a hole for a lost chunk, and refuses to go back.
  */
 static int number_map_seek(struct number_map *map, uint64_t first)
 {
@@ -116,7 +115,7 @@ static int decode_string(struct dictionary_decoder *decoder, struct cursor *in)
 			      strings_add_n(&decoder->target->strings, (const char *)text, n));
 }
 
-/* The text of a string number; what is not known reads as empty. */
+/* The text of a string number; "" if unknown. */
 static const char *string_of(const struct dictionary_decoder *decoder, uint64_t number)
 {
 	return strings_get(&decoder->target->strings, number_map_get(&decoder->strings, number));
@@ -159,7 +158,7 @@ static int decode_module(struct dictionary_decoder *decoder, struct cursor *in)
 		module.owner = number_map_get(&decoder->processes, owner);
 	if (in->failed)
 		return -EBADMSG;
-	/* Part of its identity is missing: it would be taken for another one. */
+	/* A part of its identity is missing: it could be mistaken for another one. */
 	lost = module.owner == ID_NONE || number_map_get(&decoder->strings, path) == ID_NONE;
 	module.path = string_of(decoder, path);
 	return number_map_add(decoder, &decoder->modules,
@@ -179,7 +178,7 @@ static int decode_thread(struct dictionary_decoder *decoder, struct cursor *in)
 		thread.process == ID_NONE ? ID_NONE : dictionary_thread(decoder->target, &thread));
 }
 
-/* The id that a reference (number + 1, 0 is none) stands for; also none when it is lost. */
+/* The id for a reference (number + 1; 0 is none); also none if it is lost. */
 static uint32_t referred(const struct number_map *map, uint64_t reference)
 {
 	return reference == 0 ? ID_NONE : number_map_get(map, reference - 1);
@@ -199,7 +198,7 @@ static int decode_place(struct dictionary_decoder *decoder, struct cursor *in)
 	return number_map_add(decoder, &decoder->places, dictionary_place(decoder->target, &place));
 }
 
-/* One frame from its (module, kind) code and address; ID_NONE when its module is lost. */
+/* One frame from its (module, kind) code and address; ID_NONE if its module is lost. */
 static uint32_t make_frame(struct dictionary_decoder *decoder, uint64_t code, uint64_t address)
 {
 	struct frame frame = {
@@ -215,7 +214,10 @@ static uint32_t make_frame(struct dictionary_decoder *decoder, uint64_t code, ui
 	return dictionary_frame(decoder->target, frame);
 }
 
-/* Whose last address a frame counts from: 1 + place of its module, SIZE_MAX for a lost one. */
+/*
+ * The module whose last address a frame is relative to: 1 + index of the module, SIZE_MAX for a
+ * lost one.
+ */
 static size_t slot_of(const struct dictionary_decoder *decoder, uint64_t code)
 {
 	uint64_t module = code >> 3; /* number + 1; 2^32 for MODULE_NONE */
@@ -275,7 +277,7 @@ static int decode_stack(struct dictionary_decoder *decoder, uint64_t attach, uin
 			return -EBADMSG;
 		if (node == ID_NONE || frame == ID_NONE)
 			node = ID_NONE;
-		else /* an epoch has each stack once, only others may have it too */
+		else /* within an epoch each stack is unique; only other epochs may have it too */
 			node = decoder->is_first
 				       ? stack_tree_append(&decoder->target->stacks, node, frame)
 				       : stack_tree_child(&decoder->target->stacks, node, frame);

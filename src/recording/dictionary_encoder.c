@@ -145,7 +145,7 @@ uint32_t dictionary_encoder_new_thread(struct dictionary_encoder *encoder, uint3
 	return id_map_number(encoder, &encoder->threads, thread);
 }
 
-/* Writes one place whose outer one has its number already. */
+/* Writes one place whose outer place already has a number. */
 static uint32_t put_place(struct dictionary_encoder *encoder, uint32_t id)
 {
 	const struct place item = encoder->source->places.items[id];
@@ -216,7 +216,7 @@ uint32_t dictionary_encoder_new_stack(struct dictionary_encoder *encoder, uint32
 	uint32_t known;
 	size_t i;
 
-	/* Up to an ancestor that the epoch has, then down again with what is new. */
+	/* Goes up to an ancestor that the epoch has, then down again with the new nodes. */
 	encoder->path.count = 0;
 	while (attach != 0 && id_map_get(&encoder->nodes, attach) == ID_NONE) {
 		if (vec_push(&encoder->path, attach) < 0) {

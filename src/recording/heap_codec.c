@@ -9,23 +9,23 @@
 #include "recording/format.h"
 #include "recording/heap_model.h"
 
-/* With all of these in one loop its pointers stay in registers: 7 % less. */
+/* With all of these in one loop, its pointers stay in registers: 7 % faster. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Codes of sites; from SITE_FIRST on those that the chunk met first have their own. */
+/* Codes of sites; from SITE_FIRST on, the first sites of a chunk have codes of their own. */
 enum { SITE_EXPECTED = 0, SITE_NEW = 1, SITE_FIRST = 2, SITE_FAR = 255 };
 
-/* Codes of addresses; from 1 on how many events ago it was there. */
+/* Codes of addresses; from 1 on: how many events ago it occurred. */
 enum {
 	ADDRESS_EXPECTED = 0,
 	ADDRESS_PAGED = 192, /* a byte more */
-	ADDRESS_LONG = 253,  /* a varint more */
+	ADDRESS_LONG = 253,  /* an additional varint */
 	ADDRESS_UNALIGNED = 254,
 	ADDRESS_FAR = 255, /* units of 16 bytes from the last one that was */
 };
 #define PAGED_END (ADDRESS_PAGED + (ADDRESS_LONG - ADDRESS_PAGED) * 256u)
 
-/* Codes of times: how far to go on, and how many events are there. */
+/* Codes of times: how far to advance, and how many events are at that time. */
 #define TIME_ADVANCE_SHIFT 4u
 #define TIME_FAR 15u
 #define TIME_MORE 15u
@@ -41,8 +41,8 @@ static const uint8_t longest[HEAP_COLUMNS] = {
 };
 
 /*
- * Where an address and a site were met last. Entries push each other out: then an address
- * is written in full, and a site defined again.
+ * Where an address and a site occurred last. Entries can evict each other: then an address is
+ * written in full, and a site is defined again.
  */
 #define ADDRESS_SLOTS 8192u
 #define SITE_SLOTS 1024u
@@ -59,7 +59,7 @@ struct heap_addresses {
 	struct {
 		uint64_t address;
 		uint32_t event;
-		uint32_t units; /* of 16 bytes that the block has, + 1; 0: it is none */
+		uint32_t units; /* size of the block in units of 16 bytes, + 1; 0: not a block */
 	} slots[ADDRESS_SLOTS];
 	struct known_site sites[SITE_SLOTS][SITE_WAYS];
 	uint64_t seen[CHUNK_MAX_HEAP_EVENTS]; /* by event */
@@ -116,7 +116,7 @@ static ALWAYS_INLINE void put_code(struct heap_encoder *encoder, enum heap_colum
 	encoder->end[id - 1] = varint_write(encoder->end[id - 1], code);
 }
 
-/* As put_code(), of one byte or two at random. The byte after it may be written as well. */
+/* Like put_code(), for codes of one or two bytes at random. May also write the byte after it. */
 static ALWAYS_INLINE void put_any(struct heap_encoder *encoder, enum heap_column id, uint64_t code)
 {
 	encoder->end[id - 1] = varint_write_any(encoder->end[id - 1], code);
@@ -158,7 +158,7 @@ static ALWAYS_INLINE struct known_site *sites_of(struct heap_encoder *encoder, u
 	return encoder->addresses->sites[hash >> 22];
 }
 
-/* The site, the last one that was defined if it was not known. */
+/* The site; if it was unknown, the last one defined. */
 static ALWAYS_INLINE struct known_site *find_site(struct heap_encoder *encoder, uint32_t kind,
 						  uint32_t stack)
 {
@@ -168,7 +168,7 @@ static ALWAYS_INLINE struct known_site *find_site(struct heap_encoder *encoder, 
 	if (sites[0].stack == stack && sites[0].kind == kind)
 		return &sites[0];
 	site = sites[1];
-	if (site.stack == stack && site.kind == kind) { /* what is met often stays */
+	if (site.stack == stack && site.kind == kind) { /* frequent sites stay */
 		sites[1] = sites[0];
 		sites[0] = site;
 		return &sites[0];
@@ -237,7 +237,7 @@ static ALWAYS_INLINE void put_distance(struct heap_encoder *encoder, uint32_t di
 	uint8_t **far = &encoder->end[HEAP_COLUMN_FAR_ADDRESS - 1];
 	bool is_paged = distance >= ADDRESS_PAGED;
 
-	if (distance < PAGED_END) { /* paged or not is as good as random */
+	if (distance < PAGED_END) { /* the branch would be unpredictable */
 		put_byte(encoder, HEAP_COLUMN_ADDRESS,
 			 is_paged ? ADDRESS_PAGED + (distance - ADDRESS_PAGED) / 256 : distance);
 		**far = (uint8_t)(distance - ADDRESS_PAGED);
@@ -253,7 +253,7 @@ static ALWAYS_INLINE uint32_t slot_of(uint64_t address)
 	return (uint32_t)((address >> 4) * 0x9e3779b97f4a7c15u >> 51);
 }
 
-/* The address of what is no new block: mostly that of one. */
+/* The address of an event that is not a new block: usually that of an existing one. */
 static ALWAYS_INLINE void put_old_address(struct heap_encoder *encoder,
 					  const struct heap_event *event)
 {
@@ -303,7 +303,9 @@ static ALWAYS_INLINE void put_new_address(struct heap_encoder *encoder,
 	encoder->addresses->slots[slot].units = units + 1;
 }
 
-/* Whether the clock has gone on since the last event is as good as random: no branch asks for it.
+/*
+ * Whether the clock has advanced since the last event is unpredictable, so there is no branch for
+ * it.
  */
 static ALWAYS_INLINE void put_time(struct heap_encoder *encoder, uint64_t ticks)
 {
@@ -363,7 +365,7 @@ void heap_encoder_add(struct heap_encoder *encoder, const struct heap_event *eve
 	struct heap_encoder local = *encoder;
 	size_t i;
 
-	/* What is looked up below is on its way by then. */
+	/* Prefetches what is looked up below. */
 	for (i = 0; i < n; i++) {
 		__builtin_prefetch(&encoder->addresses->slots[slot_of(events[i].address)]);
 		if (stacks[i] != ID_NONE)
@@ -396,7 +398,7 @@ int heap_encoder_finish(struct heap_encoder *encoder, uint64_t until_ticks, stru
 	return out->failed ? -ENOMEM : 0;
 }
 
-/* A chunk while it is read. */
+/* The state of reading a chunk. */
 struct heap_input {
 	struct cursor columns[HEAP_COLUMNS];
 	const struct number_map *stacks;
@@ -408,7 +410,7 @@ struct heap_input {
 	uint16_t cpu;
 };
 
-/* As cursor_varint(), without branches on the length of those of two to four bytes. */
+/* Like cursor_varint(), without branches on the length for two to four bytes. */
 static inline uint64_t read_varint(struct cursor *in)
 {
 	uint32_t word;
@@ -434,7 +436,7 @@ static inline uint64_t next_code(struct heap_input *in, enum heap_column id)
 	return read_varint(&in->columns[id - 1]);
 }
 
-/* Of columns that have a byte an event, which was checked. */
+/* For columns with a byte per event; their length was checked. */
 static inline uint32_t next_byte(struct heap_input *in, enum heap_column id)
 {
 	return *in->columns[id - 1].at++;
@@ -447,7 +449,7 @@ void heap_decoder_fini(struct heap_decoder *decoder)
 	vec_fini(&decoder->events);
 }
 
-/* Finds the columns; ones that are not there are empty, unknown ones are skipped. */
+/* Finds the columns; missing ones are empty, unknown ones are skipped. */
 static int find_columns(struct cursor *in, struct heap_input *ret, size_t count)
 {
 	while (cursor_left(in) > 0 && !in->failed) {
@@ -522,7 +524,7 @@ static inline void read_size(struct heap_decoder *decoder, struct heap_input *in
 	event->slack = *extra + heap_usual_slack(site->size);
 }
 
-/* How many events ago the address was there; 0: it was not. */
+/* How many events ago the address occurred; 0: never. */
 static inline uint32_t read_distance(struct heap_input *in, uint32_t code)
 {
 	if (code < ADDRESS_PAGED)
@@ -546,7 +548,7 @@ static uint64_t read_far_address(struct heap_decoder *decoder, struct heap_input
 	return decoder->model->last_far_address;
 }
 
-/* Returns false when the address cannot be. */
+/* Returns false if the address is invalid. */
 static inline bool read_address(struct heap_decoder *decoder, struct heap_input *in, uint32_t at,
 				struct heap_event *event)
 {

@@ -39,7 +39,7 @@ static int begin_chunk(struct heap_log *log)
 	return r;
 }
 
-/* Codes some events. The numbers of all stacks first: their tables are large. */
+/* Encodes some events. Looks up the numbers of all stacks first, because their tables are large. */
 static void add_some(struct heap_log *log, struct dictionary_encoder *dictionary,
 		     const struct heap_event *events, size_t n)
 {
@@ -78,7 +78,7 @@ int heap_log_add(struct heap_log *log, struct dictionary_encoder *dictionary,
 	return is_full;
 }
 
-/* In steps of the clock, rounded down as events are: one that comes later is not before it. */
+/* In clock ticks, rounded down as for events, so that a later event is never before it. */
 void heap_log_until(struct heap_log *log, uint64_t time_ns)
 {
 	uint64_t ticks = time_ns / TIME_TICK_NS;

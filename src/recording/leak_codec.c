@@ -25,7 +25,7 @@ static void put_head(const struct leak_scan *scan, struct dictionary_encoder *en
 	bytes_put_varint(out, scan->unread_threads);
 }
 
-/* Numbers + 1; what there is none of is 0. */
+/* Numbers + 1; 0 for none. */
 static void put_stack_and_thread(const struct leak_group *group, struct dictionary_encoder *encoder,
 				 struct bytes *out)
 {
@@ -83,7 +83,7 @@ static struct leak_group take_group(struct cursor *in, uint64_t time_ns,
 {
 	struct leak_group group = {.leak_class = cursor_u8(in)};
 
-	/* Bits of a later version say more than this one can tell. */
+	/* Ignores bits of later versions. */
 	group.evidence = (uint16_t)(cursor_varint(in) & ALL_EVIDENCE);
 	group.stack = take_number(in, &dictionary->stacks);
 	group.thread = take_number(in, &dictionary->threads);

@@ -14,7 +14,7 @@ void map_log_fini(struct map_log *log)
 	vec_fini(&log->ended);
 }
 
-/* Without memory its maps are kept in mind for longer. */
+/* If out of memory its maps are kept longer. */
 void map_log_end(struct map_log *log, uint32_t process)
 {
 	while (log->ended.count <= process)
@@ -66,9 +66,8 @@ void map_log_encode(struct map_log *log, struct dictionary_encoder *encoder, siz
 }
 
 /*
- * Of several events for one range of a process only the last is still in force, and
- * none of a process that has ended. What the index has no memory for is kept: a longer
- * file, but a right one.
+ * Of several events for one range of a process only the last is in force, and none of a process
+ * that has ended. If the index is out of memory, events are kept: the file is longer, but correct.
  */
 static void drop_replaced(struct map_log *log)
 {

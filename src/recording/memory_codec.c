@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 
 #define KIB 1024u
-/* More than any address; sums of as many as there may be stay in 64 bits. */
+/* Larger than any address; sums of the maximum number of values still fit into 64 bits. */
 #define MOST_KIB (UINT64_C(1) << 46)
 
 static void put_kib(struct bytes *out, uint64_t size_bytes)
@@ -115,5 +115,5 @@ int memory_decode(struct cursor *in, struct memory_region *regions, struct memor
 	} else if (kind == MEMORY_SPLIT) {
 		take_split(&body, regions, ret);
 	}
-	return body.failed ? -EBADMSG : 1; /* a later version may say more behind that */
+	return body.failed ? -EBADMSG : 1; /* a later version may append more */
 }

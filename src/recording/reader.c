@@ -21,14 +21,14 @@
 #include "recording/writer.h"
 
 /*
- * Entries of dictionaries, tables of symbols and the like that are believed for each byte
- * of the file, and before any. An entry takes a byte or so even when compressed; only an
- * attack on our memory has many more.
+ * How many entries of dictionaries, symbol tables and so on are accepted per byte of the file, and
+ * as a base. An entry takes about a byte even when compressed; only an attack on our memory has
+ * many more.
  */
 #define ENTRIES_A_BYTE 64u
 #define FREE_ENTRIES (1u << 20)
 
-/* Returned by what calls the visitor, when that wants to stop. */
+/* Returned by functions that call the visitor if it wants to stop. */
 #define STOPPED 1
 
 struct recording_reader {
@@ -38,7 +38,7 @@ struct recording_reader {
 	unsigned int minor;
 
 	bool header_done;
-	int stopped; /* what the visitor said */
+	int stopped; /* the result of the visitor */
 
 	struct chunk_codec *codec;
 	struct dictionary dictionary;
@@ -47,18 +47,18 @@ struct recording_reader {
 	struct heap_decoder heap;
 	struct leak_decoder leaks;
 	uint32_t epoch;
-	uint64_t next_sequence; /* of the next chunk if none is missing */
-	uint64_t next_sample;   /* number of the next sample if none is missing */
+	uint64_t next_sequence; /* expected for the next chunk */
+	uint64_t next_sample;   /* expected number of the next sample */
 	uint64_t next_heap_event;
-	uint64_t heap_until_ns; /* that was handed out */
+	uint64_t heap_until_ns; /* that was delivered */
 	bool known_schemas[RECORDING_MAX_SCHEMAS];
 
-	struct sample_columns columns; /* of the batch that is handed out */
-	struct recording_writer *kept; /* what is read instead of a file; NULL: nothing */
+	struct sample_columns columns; /* of the batch being delivered */
+	struct recording_writer *kept; /* read instead of a file; NULL: a file is read */
 
 	struct recording_damage damage;
-	char *why;     /* see RECORDING_DAMAGE; NULL: not told */
-	char *text[4]; /* scratch for strings handed to the visitor */
+	char *why;     /* see RECORDING_DAMAGE; NULL: none */
+	char *text[4]; /* scratch space for strings passed to the visitor */
 };
 
 bool recording_is(const void *data, size_t size)
@@ -177,7 +177,7 @@ static int not_a_recording(struct recording_reader *reader, struct error *err)
 	return -EINVAL;
 }
 
-/* The file ends within its header. */
+/* The file ends inside its header. */
 static int too_short(struct recording_reader *reader, struct error *err)
 {
 	if (chunk_source_left(&reader->source) == 0)
@@ -203,7 +203,7 @@ static int read_file_header(struct recording_reader *reader, struct error *err)
 	if (n > 0 && memcmp(source->buffer + source->start, RECORDING_MAGIC, n) != 0)
 		return not_a_recording(reader, err);
 	if (r == 0)
-		return 0; /* a recording that was just created may not have its header yet */
+		return 0; /* a recording that has just been created may not have its header yet */
 	in = cursor_of(source->buffer + source->start + RECORDING_MAGIC_BYTES,
 		       RECORDING_HEADER_BYTES - RECORDING_MAGIC_BYTES);
 	reader->major = cursor_u16(&in);
@@ -220,7 +220,7 @@ static int read_file_header(struct recording_reader *reader, struct error *err)
 	return 1;
 }
 
-/* Takes a string of the payload as NUL-terminated text, valid until the slot's next use. */
+/* Reads a string of the payload as NUL-terminated text, valid until the next use of the slot. */
 static const char *take_text(struct recording_reader *reader, struct cursor *in, unsigned int slot)
 {
 	size_t n = cursor_varint_max(in, CHUNK_MAX_BYTES);
@@ -235,7 +235,7 @@ static const char *take_text(struct recording_reader *reader, struct cursor *in,
 	return reader->text[slot] ? reader->text[slot] : "";
 }
 
-/* Passes on what the visitor answered. */
+/* Passes on the result of the visitor. */
 static int heed(struct recording_reader *reader, int answer)
 {
 	if (answer >= 0)
@@ -244,13 +244,13 @@ static int heed(struct recording_reader *reader, int answer)
 	return STOPPED;
 }
 
-/* Counts an entry. False when there are more than the file is believed. */
+/* Counts an entry. Returns false if there are more than a file of this size may have. */
 static bool believe(struct recording_reader *reader)
 {
 	return ++reader->decoder.entries <= reader->decoder.max_entries;
 }
 
-/* Remembers why an imported file lacks its end; without memory nobody is told. */
+/* Remembers why an imported file is cut off; if out of memory this is lost. */
 static void note_damage(struct recording_reader *reader, const char *why)
 {
 	free(reader->why);
@@ -308,7 +308,7 @@ static int visit_maps(struct recording_reader *reader, const struct recording_vi
 	bool repeated = cursor_u8(in) != 0;
 	uint64_t last_ns = 0;
 
-	/* A new epoch repeats the maps in force for those who missed something. */
+	/* A new epoch repeats the maps in force, for readers that missed something. */
 	if (repeated && reader->damage.missing_chunks + reader->damage.bad_chunks == 0)
 		return 0;
 	while (cursor_left(in) > 0) {
@@ -368,7 +368,7 @@ static int visit_losses(struct recording_reader *reader, const struct recording_
 		if (in->failed || !believe(reader))
 			return -EBADMSG;
 		if (reason >= LOSS_REASONS)
-			reason = LOSS_RING_FULL; /* of a later version: lost all the same */
+			reason = LOSS_RING_FULL; /* of a later version: counts as lost too */
 		if (visitor->loss)
 			r = heed(reader, visitor->loss(visitor->self, (enum loss_reason)reason,
 						       time_ns, samples));
@@ -430,7 +430,7 @@ static int visit_jit_symbols(struct recording_reader *reader,
 	return 0;
 }
 
-/* Translates the decoded samples into batch columns; returns how many could be. */
+/* Translates the decoded samples into batch columns; returns how many were translated. */
 static size_t fill_batch(struct recording_reader *reader)
 {
 	struct sample_columns *columns = &reader->columns;
@@ -475,7 +475,7 @@ static int visit_samples(struct recording_reader *reader, const struct recording
 		return r;
 	if (reader->samples.first_sample < reader->next_sample ||
 	    reader->samples.first_sample > UINT64_MAX - total)
-		return -EBADMSG; /* samples that were read already */
+		return -EBADMSG; /* these samples were already read */
 	if (sample_columns_reserve(&reader->columns, total) < 0)
 		return -ENOMEM;
 	/* Weights without a schema mean nothing. */
@@ -496,7 +496,7 @@ static int visit_samples(struct recording_reader *reader, const struct recording
 	return heed(reader, visitor->samples(visitor->self, &batch));
 }
 
-/* Moves the events together whose stacks are known; returns how many those are. */
+/* Compacts the events whose stacks are known; returns how many there are. */
 static size_t drop_holes(struct heap_event *events, size_t count)
 {
 	size_t n = 0;
@@ -508,7 +508,7 @@ static size_t drop_holes(struct heap_event *events, size_t count)
 	return n;
 }
 
-/* Hands out the events of one thread. */
+/* Delivers the events of one thread. */
 static int visit_heap_run(struct recording_reader *reader, const struct recording_visitor *visitor,
 			  const struct heap_run *run, struct heap_event *events)
 {
@@ -541,7 +541,7 @@ static int visit_heap(struct recording_reader *reader, const struct recording_vi
 		return r;
 	if (heap->first_event < reader->next_heap_event ||
 	    heap->first_event > UINT64_MAX - heap->events.count)
-		return -EBADMSG; /* events that were read already */
+		return -EBADMSG; /* these events were already read */
 	reader->damage.missing_heap_events += heap->first_event - reader->next_heap_event;
 	reader->next_heap_event = heap->first_event + heap->events.count;
 	for (i = 0; i < heap->runs.count && r == 0; i++) {
@@ -579,7 +579,7 @@ static int visit_leaks(struct recording_reader *reader, const struct recording_v
 {
 	int r = leak_decoder_run(&reader->leaks, data, size, &reader->decoder);
 
-	/* Whose process was lost is of no use. */
+	/* A reading is useless if its process was lost. */
 	if (r < 0 || !visitor->leaks || reader->leaks.scan.process == ID_NONE)
 		return r;
 	return heed(reader, visitor->leaks(visitor->self, &reader->leaks.scan));
@@ -660,7 +660,7 @@ static int pass_over_unknown(struct recording_reader *reader, const struct chunk
 	return -EPROTONOSUPPORT;
 }
 
-/* Uses a chunk that verified. Bad contents cost that chunk, not the file. */
+/* Uses a chunk with a valid checksum. Invalid content costs that chunk, not the file. */
 static int use_chunk(struct recording_reader *reader, const struct recording_visitor *visitor,
 		     const struct chunk_header *header, const uint8_t *place, struct error *err)
 {
@@ -670,7 +670,7 @@ static int use_chunk(struct recording_reader *reader, const struct recording_vis
 
 	chunk_source_skip(&reader->source, CHUNK_HEADER_BYTES + (size_t)header->stored_bytes);
 	if (header->sequence < reader->next_sequence) {
-		reader->damage.bad_chunks++; /* used already: nothing is counted twice */
+		reader->damage.bad_chunks++; /* already used: nothing is counted twice */
 		return 1;
 	}
 	reader->damage.chunks++;
@@ -694,7 +694,7 @@ static int use_chunk(struct recording_reader *reader, const struct recording_vis
 	return 1;
 }
 
-/* All that a writer has kept, at once. */
+/* Delivers everything that a writer has kept, at once. */
 static int visit_kept(struct recording_reader *reader, const struct recording_visitor *visitor,
 		      struct error *err)
 {

@@ -8,7 +8,7 @@
 
 enum column_encoding {
 	ENCODING_VARINTS = 0,
-	ENCODING_CONSTANT = 1, /* one varint that stands for every sample */
+	ENCODING_CONSTANT = 1, /* one varint for all samples */
 };
 
 static void cpu_states_begin(struct cpu_states *states, uint64_t base_ticks)
@@ -31,7 +31,7 @@ static int cpu_states_grow(struct cpu_states *states, uint32_t cpu)
 	return 0;
 }
 
-/* The state of a CPU in this chunk, NULL for an absurd number or without memory. */
+/* The state of a CPU in this chunk; NULL for an absurd number, or if out of memory. */
 static struct cpu_state *cpu_states_get(struct cpu_states *states, uint32_t cpu)
 {
 	struct cpu_state *state;
@@ -169,7 +169,7 @@ int sample_encoder_finish(struct sample_encoder *encoder, struct bytes *out)
 		size_t n = constant ? data->size / encoder->count : data->size;
 
 		if (i + 1 == COLUMN_TIMES && constant && data->data[0] == 0)
-			continue; /* each stands for itself alone: the usual case */
+			continue; /* each represents only itself: the usual case */
 		bytes_put_u8(out, (uint8_t)(i + 1));
 		bytes_put_u8(out, constant ? ENCODING_CONSTANT : ENCODING_VARINTS);
 		bytes_put_varint(out, n);
@@ -178,7 +178,7 @@ int sample_encoder_finish(struct sample_encoder *encoder, struct bytes *out)
 	return out->failed ? -ENOMEM : 0;
 }
 
-/* A column while it is read: a constant one answers the same again and again. */
+/* The state of reading a column: a constant one returns the same value every time. */
 struct column_reader {
 	struct cursor in;
 	uint64_t constant;
@@ -203,7 +203,7 @@ void sample_decoder_fini(struct sample_decoder *decoder)
 	vec_fini(&decoder->samples);
 }
 
-/* Finds the columns; ones that are not there read as zeros, unknown ones are skipped. */
+/* Finds the columns; missing ones read as zeros, unknown ones are skipped. */
 static int find_columns(struct cursor *in, struct chunk_columns *columns)
 {
 	int i;

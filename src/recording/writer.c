@@ -27,27 +27,27 @@
 #include "recording/sample_columns.h"
 
 /*
- * Beyond this many nodes of stacks, or new mappings, an epoch has grown large: 12 MB of
- * memory for the one, 4 MB for the other.
+ * Above this many stack nodes, or new mappings, an epoch is large: 12 MB of memory for the former,
+ * 4 MB for the latter.
  */
 #define EPOCH_NODES (1u << 18)
 #define EPOCH_MAPS (1u << 16)
 
-/* What waits is made a chunk when it gets this large, far below CHUNK_MAX_BYTES. */
+/* Pending data becomes a chunk at this size, far below CHUNK_MAX_BYTES. */
 #define BYTES_A_CHUNK (1u << 20)
 
 struct recording_writer {
 	struct dictionary dictionary; /* first: see dictionary_sink.h */
 	int fd;
 	char *name;
-	int failure; /* of the first write that failed */
+	int failure; /* code of the first failed write */
 
 	struct sink sink;
 	struct dictionary_encoder encoder;
 	struct sample_encoder samples;
 	struct heap_log heap;
 	struct chunk_codec *codec;
-	bool keeps; /* all of it in memory */
+	bool keeps; /* everything stays in memory */
 	bool is_finished;
 	struct sample_columns kept;
 	VEC(struct schema) schemas;
@@ -66,7 +66,7 @@ struct recording_writer {
 	struct bytes told_schema_bytes;
 
 	struct bytes payload; /* scratch */
-	struct bytes out;     /* whole chunks that wait for the write */
+	struct bytes out;     /* complete chunks waiting to be written */
 	uint32_t epoch;
 	uint32_t sequence;
 	uint64_t epoch_limit_bytes;
@@ -212,7 +212,7 @@ void recording_writer_set_node_limit(struct recording_writer *writer, size_t nod
 	writer->node_limit = nodes;
 }
 
-/* Makes one chunk of payload and empties it. */
+/* Makes a chunk from payload and clears it. */
 static int queue_chunk(struct recording_writer *writer, enum chunk_type type, struct bytes *payload)
 {
 	struct chunk_header header = {
@@ -241,7 +241,7 @@ static int queue_if_any(struct recording_writer *writer, enum chunk_type type,
 	return payload->size > 0 || payload->failed ? queue_chunk(writer, type, payload) : 0;
 }
 
-/* Keeps what waits small; a failure shows in the next flush. */
+/* Limits pending data; a failure shows in the next flush. */
 static void queue_if_large(struct recording_writer *writer, enum chunk_type type,
 			   struct bytes *payload)
 {
@@ -368,7 +368,7 @@ static int queue_all(struct recording_writer *writer)
 	return r;
 }
 
-/* How many of the first n bytes of out are whole chunks (and the file header). */
+/* How many of the first n bytes of out are complete chunks (and the file header). */
 static size_t whole_bytes(const struct recording_writer *writer, size_t n)
 {
 	size_t whole = 0;
@@ -392,7 +392,7 @@ static size_t whole_bytes(const struct recording_writer *writer, size_t n)
 	return whole;
 }
 
-/* Tells of the failure, whenever it was. Returns its code. */
+/* Reports the first failure again. Returns its code. */
 static int cannot_write(const struct recording_writer *writer, struct error *err)
 {
 	(void)error_file(err, writer->failure, "cannot write %s",
@@ -403,8 +403,8 @@ static int cannot_write(const struct recording_writer *writer, struct error *err
 }
 
 /*
- * After a failed write: what has arrived is cut back to its last whole chunk. Seen
- * from where the write ended, because other things may stand before the recording.
+ * After a failed write: truncates the file to its last complete chunk, relative to where the write
+ * ended, because the recording may not start at the beginning of the file.
  */
 static int keep_what_fits(struct recording_writer *writer, int code, size_t written,
 			  struct error *err)
@@ -415,7 +415,7 @@ static int keep_what_fits(struct recording_writer *writer, int code, size_t writ
 	writer->failure = code;
 	writer->file_bytes += whole;
 	if (end >= 0 && ftruncate(writer->fd, end - (off_t)(written - whole)) < 0)
-		writer->file_bytes += written - whole; /* readers cope with half a chunk */
+		writer->file_bytes += written - whole; /* readers can handle half a chunk */
 	return cannot_write(writer, err);
 }
 
@@ -431,7 +431,7 @@ static int write_out(struct recording_writer *writer, struct error *err)
 	return 0;
 }
 
-/* Readers that know nothing of kinds must not take levels for weights: another chunk. */
+/* Readers that do not know kinds must not mistake levels for weights: use another chunk type. */
 static void add_schema(struct recording_writer *writer, uint32_t id, const struct schema *schema)
 {
 	if (schema->kind == SCHEMA_SAMPLED) {
@@ -506,7 +506,7 @@ int recording_writer_finish(struct recording_writer *writer, struct error *err)
 	return write_out(writer, err);
 }
 
-/* A copy that lives as long as the writer; NULL without memory. */
+/* A copy that lives as long as the writer; NULL if out of memory. */
 static const char *keep_text(struct recording_writer *writer, const char *text)
 {
 	uint32_t id = strings_add(&writer->dictionary.strings, text);
@@ -554,7 +554,7 @@ static int take_map(void *self, const struct map_event *event, struct error *err
 	return 0;
 }
 
-/* Our own mistakes would make a file that no reader takes. */
+/* Checks for bugs of our own, which would make a file that readers reject. */
 static int check_batch(const struct recording_writer *writer, const struct sample_batch *batch,
 		       struct error *err)
 {
@@ -584,7 +584,7 @@ static void begin_samples(struct recording_writer *writer, uint32_t schema)
 			     writer->encoder.stacks.flushed);
 }
 
-/* Codes samples from `at` on until a chunk is full. Returns where it stopped. */
+/* Encodes samples from `at` on until a chunk is full. Returns where it stopped. */
 static size_t add_samples(struct recording_writer *writer, const struct sample_batch *batch,
 			  size_t at)
 {
@@ -644,7 +644,7 @@ static int take_batch(void *self, const struct sample_batch *batch, struct error
 	return r;
 }
 
-/* Whether heap events can be taken at all. */
+/* Whether heap events can be accepted at all. */
 static int check_heap_room(const struct recording_writer *writer, struct error *err)
 {
 	if (writer->keeps)
@@ -682,7 +682,7 @@ static int take_heap_until(void *self, uint64_t time_ns, struct error *err)
 	return r;
 }
 
-/* Written at once: its chunks stand behind the events that it is about. */
+/* Written at once, so that its chunks come after the events it is about. */
 static int take_leaks(void *self, const struct leak_scan *scan, struct error *err)
 {
 	struct recording_writer *writer = self;
@@ -733,7 +733,7 @@ static int take_trim(void *self, struct error *err)
 	    (!writer->epoch_asked && writer->dictionary.stacks.nodes.count < writer->node_limit &&
 	     new_maps < EPOCH_MAPS))
 		return 0;
-	/* All that is coded already needs no ids any more. */
+	/* Data that is already encoded no longer needs ids. */
 	r = recording_writer_flush(writer, err);
 	if (r < 0)
 		return r;
