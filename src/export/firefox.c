@@ -15,20 +15,19 @@
 #include "model/profile.h"
 
 /*
- * firefox: the "processed profile" of the Firefox Profiler, which profiler.firefox.com
- * opens. Version 60 of it: the first one whose tables all threads share, and newer
- * readers bring it up to date.
+ * firefox: the "processed profile" of the Firefox Profiler, which profiler.firefox.com opens. This
+ * is version 60: the first whose tables all threads share; newer readers upgrade it.
  *
  *	samples (of a thread) ── stackTable ── frameTable ── funcTable ── resourceTable
  *	                                                         └─ sources      └─ libs
  *
- * Tables are columns. A frame is one function at one address; functions inlined there
- * are frames of their own. The samples, 24 bytes each, are kept until all were there:
- * the format wants those of a thread together and in the order of time.
+ * Tables are columns. A frame is one function at one address; functions inlined there are separate
+ * frames. The samples, 24 bytes each, are kept until the end: the format needs those of a thread
+ * together and in time order.
  */
 
 #define FORMAT_VERSION 60
-#define GECKO_VERSION 24   /* the newest of Gecko's own formats that it stands for */
+#define GECKO_VERSION 24   /* the corresponding version of Gecko's own format */
 #define RESOURCE_LIBRARY 1 /* a resource's type */
 
 struct row {
@@ -63,7 +62,7 @@ static const struct {
 	const char *name;
 	const char *color;
 } categories[] = {
-	[CATEGORY_OTHER] = {"Other", "grey"}, /* the default one is the one that is grey */
+	[CATEGORY_OTHER] = {"Other", "grey"}, /* the default category is the grey one */
 	[1 + ORIGIN_PROGRAM] = {"Program", "yellow"},
 	[1 + ORIGIN_LIBRARY] = {"Library", "lightblue"},
 	[1 + ORIGIN_KERNEL] = {"Kernel", "orange"},
@@ -138,7 +137,7 @@ static void put_string(struct firefox *firefox, const char *key, const char *tex
 	json_u64(&firefox->json, key, id == ID_NONE ? 0 : id);
 }
 
-/* Gives a module or file its number in a list when it has none. 0 or -ENOMEM. */
+/* Gives a module or file its number in a list if it has none. Returns 0 or -ENOMEM. */
 static int enlist(struct firefox *firefox, uint32_t text, bool is_file)
 {
 	uint32_t *number = &firefox->numbers.items[text];
@@ -261,8 +260,8 @@ static void put_meta(struct firefox *firefox, const struct profile *profile)
 }
 
 /*
- * The id that Breakpad makes of a build id: its first 16 bytes as a GUID, whose first
- * three parts are little-endian, and an age of 0.
+ * The Breakpad id of a build id: its first 16 bytes as a GUID, whose first three parts are
+ * little-endian, and an age of 0.
  */
 static void breakpad_id(const struct build_id *id, char text[34])
 {
@@ -309,7 +308,7 @@ static void put_column(struct firefox *firefox, const char *key, size_t n, const
 	json_close(&firefox->json);
 }
 
-/* What a column has for one frame. */
+/* The value of a column for one frame. */
 typedef int64_t frame_value_fn(const struct firefox *firefox, const struct profile *profile,
 			       const struct profile_location *location, uint32_t at);
 
@@ -317,7 +316,7 @@ static int64_t frame_address(const struct firefox *firefox, const struct profile
 			     const struct profile_location *location, uint32_t at)
 {
 	(void)firefox, (void)profile, (void)at;
-	/* A number of JavaScript is exact up to 2^53; kernels have no file to look into. */
+	/* JavaScript numbers are exact up to 2^53; kernels have no file to read. */
 	return location->vaddr >> 53 || location->module == 0 ? -1 : (int64_t)location->vaddr;
 }
 
@@ -464,7 +463,7 @@ static void put_stack_table(struct firefox *firefox, const struct profile *profi
 	json_close(&firefox->json);
 }
 
-/* A number of a module or file as a column has it: counted from 0, -1 or null for none. */
+/* The number of a module or file in a column: counted from 0; -1 or null for none. */
 static void put_number(struct firefox *firefox, uint32_t text, bool is_file)
 {
 	uint32_t number = firefox->numbers.items[text];
@@ -619,7 +618,7 @@ static void put_rows(struct firefox *firefox, const struct profile *profile, siz
 	json_close(json);
 }
 
-/* Which samples and markers are those of a thread. */
+/* The range of samples and markers of a thread. */
 struct thread_part {
 	uint32_t thread;
 	size_t first;
@@ -628,7 +627,7 @@ struct thread_part {
 	size_t end_marker;
 };
 
-/* The next thread, ID_NONE when there is none: both lists have threads in order. */
+/* The next thread, or ID_NONE: both lists are sorted by thread. */
 static struct thread_part next_part(const struct firefox *firefox)
 {
 	const struct firefox_markers *markers = &firefox->markers;

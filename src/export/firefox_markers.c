@@ -28,7 +28,7 @@ void firefox_markers_fini(struct firefox_markers *markers)
 	strings_fini(&markers->texts);
 }
 
-/* The type of an event, made when missing; ID_NONE without memory. */
+/* The type of an event, created if missing; ID_NONE if out of memory. */
 static uint32_t type_of(struct firefox_markers *markers, const struct export_sample *sample)
 {
 	struct firefox_marker_type type = {.name = strings_add(&markers->texts, sample->event),
@@ -46,7 +46,7 @@ static uint32_t type_of(struct firefox_markers *markers, const struct export_sam
 	return vec_push(&markers->types, type) < 0 ? ID_NONE : i;
 }
 
-/* "key: value, key: value", as one text for all that have the same. */
+/* "key: value, key: value", stored once for all markers with the same labels. */
 static uint32_t labels_of(struct firefox_markers *markers, const struct export_sample *sample)
 {
 	struct bytes text = {0};
@@ -62,7 +62,9 @@ static uint32_t labels_of(struct firefox_markers *markers, const struct export_s
 	return id;
 }
 
-/* Parts of the work are events of one name: theirs is the label of that key. */
+/*
+ * All parts of the work are events of one name: the label with that key has the name of the part.
+ */
 static const char *name_of(const struct export_sample *sample)
 {
 	size_t i;
@@ -115,7 +117,7 @@ static bool is_time(const struct firefox_markers *markers, const struct firefox_
 	return strcmp(text_of(markers, type->unit), "nanoseconds") == 0;
 }
 
-/* Whether it took time, and is drawn from its begin to its end. */
+/* Whether it has a duration, and is drawn from its start to its end. */
 static bool is_interval(const struct firefox_markers *markers,
 			const struct firefox_marker_type *type)
 {
@@ -186,7 +188,7 @@ static void put_data(const struct firefox_markers *markers, const struct firefox
 	json_close(json);
 }
 
-/* What a column has for a marker. */
+/* The value of a column for a marker. */
 enum column { DATA, NAME, START, END, PHASE, CATEGORY };
 
 static void put_value(const struct firefox_markers *markers, const struct firefox_marker *marker,

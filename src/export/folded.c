@@ -18,12 +18,12 @@
  *
  *	comm;main;parse;read 42
  *
- * CPU time and events are counted in samples. A wait is one sample however long it is, so
- * time of other kinds is in microseconds, as other tools have it; all else is in its own unit.
+ * CPU time and events are counted in samples. A wait is one sample however long it is, so other
+ * kinds of time are in microseconds, as in other tools; everything else is in its own unit.
  *
- * The format has no escapes. What would be read as structure is replaced: ';'
- * by ':', control bytes by '_', and the space in a name that ends in " 7" by '_'
- * (readers take it for the count of a second profile).
+ * The format has no escapes. Characters that would be read as structure are replaced: ';' by ':',
+ * control bytes by '_', and the space in a name that ends in " 7" by '_' (readers would take the
+ * number as the count of a second profile).
  */
 
 /* Whether text from here to the name's end is a space and digits. */
@@ -56,14 +56,14 @@ static void put_name(struct bytes *out, const char *name)
 
 struct folder {
 	const struct call_tree *tree;
-	struct bytes line;   /* "comm;main;parse" of the node at hand */
+	struct bytes line;   /* "comm;main;parse" of the current node */
 	VEC(size_t) lengths; /* of the line up to each depth */
 	bool samples;        /* count samples instead of the tree's value */
-	bool waits;          /* the value is nanoseconds, microseconds are written */
+	bool waits;          /* the value is in nanoseconds, the output in microseconds */
 	struct bytes *out;
 };
 
-/* Rounded; what is more than nothing is seen. */
+/* Rounded, but at least 1 unless it is 0. */
 static int64_t to_us(int64_t ns)
 {
 	const int64_t us = (int64_t)NS_PER_US;
@@ -93,7 +93,10 @@ static int fold_node(struct folder *folder, uint32_t id)
 	return 0;
 }
 
-/* The mark of a function at a place in its location: 0 is the one that others are inlined into. */
+/*
+ * The mark of a function by its position in the location: 0 is the one that others are inlined
+ * into.
+ */
 static const char *mark_of(const struct profile_function *function, uint32_t at)
 {
 	if (at > 0)
@@ -103,7 +106,7 @@ static const char *mark_of(const struct profile_function *function, uint32_t at)
 	return function->origin == ORIGIN_JIT ? "_[j]" : "";
 }
 
-/* The location again, its functions with marks; ID_NONE without memory. */
+/* A copy of the location whose functions have marks; ID_NONE if out of memory. */
 static uint32_t mark_location(const struct profile *profile, uint32_t id, struct profile *marked)
 {
 	const struct profile_location *location = &profile->locations.items[id];
@@ -134,7 +137,7 @@ static uint32_t mark_location(const struct profile *profile, uint32_t id, struct
 	return result;
 }
 
-/* The profile again, with marks in the names. */
+/* A copy of the profile with marks in the names. */
 static int mark(const struct profile *profile, struct profile **ret)
 {
 	const struct stack_tree *stacks = &profile->stacks;
@@ -172,7 +175,7 @@ static int mark(const struct profile *profile, struct profile **ret)
 	return 0;
 }
 
-/* Time of which samples are no measure. */
+/* Whether it is a time that the number of samples does not measure. */
 static bool is_waits(struct value_type type)
 {
 	return strcmp(type.unit, "nanoseconds") == 0 && strcmp(type.name, "cpu") != 0;

@@ -35,7 +35,7 @@ void gzip_free(struct gzip *gzip)
 {
 	if (!gzip)
 		return;
-	(void)deflateEnd(&gzip->stream); /* complains of data that was not taken */
+	(void)deflateEnd(&gzip->stream); /* it returns an error for unfinished data */
 	free(gzip);
 }
 

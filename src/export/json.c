@@ -17,14 +17,14 @@
 #include "model/profile.h"
 
 /*
- * json: the whole profile as one document; docs/reference/json.md has the keys. The tree
- * may be deeper than the writer of JSON nests, so it is written by hand.
+ * json: the whole profile as one document; docs/reference/json.md has the keys. The tree may be
+ * deeper than the JSON writer can nest, so it is written by hand.
  */
 
 struct document {
 	const struct profile *profile;
 	const struct call_tree *tree;
-	/* Of the value types beside that of the tree: the same nodes; NULL: no such value. */
+	/* Trees of the other value types, with the same nodes; NULL: no such value. */
 	struct call_tree *beside[PROFILE_MAX_VALUES];
 	struct json json;
 	struct bytes *out;
@@ -92,7 +92,7 @@ static void put_text(struct bytes *out, const char *key, const char *text)
 	bytes_put_u8(out, '"');
 }
 
-/* What a node has of the other values: "values":{"name":[self,total]}. */
+/* The other values of a node: "values":{"name":[self,total]}. */
 static void put_beside(struct document *document, uint32_t id)
 {
 	const char *before = ",\"values\":{";
@@ -137,7 +137,7 @@ static void put_node(struct document *document, uint32_t id)
 	bytes_printf(out, ",\"children\":[");
 }
 
-/* Nodes come in pre-order: what is open and deeper than the next one is closed. */
+/* Nodes come in pre-order: closes open nodes that are at least as deep as the next one. */
 static void put_tree(struct document *document)
 {
 	const struct call_node *nodes = call_tree_nodes(document->tree);
@@ -165,7 +165,7 @@ struct cell {
 	int64_t total;
 };
 
-/* What each function has of the values beside, value by value; none of them: nothing. */
+/* The other values of each function, value by value; nothing if there are none. */
 static int tally_beside(const struct document *document, struct cell **ret)
 {
 	const struct profile *profile = document->profile;
@@ -252,7 +252,7 @@ static int put_hot_functions(struct document *document)
 	return 0;
 }
 
-/* What a heap's blocks come to, by the names of the values; null of other profiles. */
+/* The totals of a heap, by name of the value; null for other profiles. */
 static void put_memory(struct document *document)
 {
 	const struct profile *profile = document->profile;

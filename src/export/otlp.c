@@ -13,14 +13,14 @@
 #include "model/profile.h"
 
 /*
- * otlp: ProfilesData of OpenTelemetry, package profiles.v1development: one Profile for
- * each value type, all of one resource and scope, and the dictionary that they share:
+ * otlp: OpenTelemetry ProfilesData, package profiles.v1development: one Profile for each value
+ * type, all in one resource and scope, and a shared dictionary:
  *
  *	Sample ── stack_table ── location_table ── function_table
  *	  └─ attribute_table           └─ mapping_table
  *
- * Item 0 of every table is the empty one, "none", so numbers of ours count from 1
- * there. Strings and attributes are numbered as they are met; the dictionary comes last.
+ * Item 0 of every table is empty and means "none", so our numbers count from 1. Strings and
+ * attributes are numbered in order of first use; the dictionary comes last.
  */
 
 enum data_field { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY = 2 };
@@ -68,7 +68,7 @@ struct otlp {
 	struct used_ids used;
 	VEC(uint32_t) stacks; /* by stack that a sample has: its number; 0: no sample has it */
 	struct strings strings;
-	struct strings attributes;    /* the encoded messages, as letters, to find equal ones */
+	struct strings attributes;    /* the encoded messages as text, to find equal ones */
 	VEC(uint32_t) mappings;       /* by string id of the module: its number, 0: not yet */
 	VEC(uint32_t) mapped_modules; /* by number: string id */
 	struct bytes attribute_table; /* fields of the dictionary */
@@ -98,7 +98,7 @@ static uint32_t string_of(struct otlp *otlp, const char *text)
 	return id == ID_NONE ? 0 : id;
 }
 
-/* The number of an attribute; text NULL: a number. Equal ones are kept once. */
+/* The number of an attribute; if text is NULL its value is a number. Equal ones are stored once. */
 static uint32_t attribute_of(struct otlp *otlp, const char *key, const char *text, int64_t number)
 {
 	struct bytes value = {0};
@@ -157,7 +157,7 @@ static void put_value_type(struct otlp *otlp, struct bytes *out, uint32_t field,
 	protobuf_message(out, field, &otlp->part);
 }
 
-/* Keys are unique in a sample: labels must not have those that we give. */
+/* Keys are unique in a sample: labels must not use our own keys. */
 static bool is_own_key(const char *key)
 {
 	static const char *const own[] = {"process.pid", "process.executable.name", "thread.id",
@@ -206,7 +206,7 @@ static void put_sample(struct otlp *otlp, size_t at, uint32_t value, struct byte
 	protobuf_message(out, PROFILE_SAMPLES, &otlp->message);
 }
 
-/* One value type. Readers show the first profile unless told: the main value is that. */
+/* One value type. By default readers show the first profile, so it is the main value. */
 static void put_profile(struct otlp *otlp, uint32_t value, struct bytes *out)
 {
 	const struct profile *profile = otlp->profile;
@@ -214,7 +214,7 @@ static void put_profile(struct otlp *otlp, uint32_t value, struct bytes *out)
 	size_t i;
 
 	put_value_type(otlp, &body, PROFILE_SAMPLE_TYPE, profile->value_types[value]);
-	for (i = 0; i < profile->entries.count; i++) /* some are of other values alone */
+	for (i = 0; i < profile->entries.count; i++) /* some samples have only other values */
 		if (profile->value_count <= 2 || profile_entry_values(profile, i)[value] != 0)
 			put_sample(otlp, i, value, &body);
 	protobuf_fixed64(&body, PROFILE_TIME_UNIX_NANO, profile->start_realtime_ns);
@@ -265,7 +265,7 @@ static void put_stacks(struct otlp *otlp, struct bytes *out)
 	}
 }
 
-/* The words that OpenTelemetry has for what code is; NULL: none fits. */
+/* The OpenTelemetry name for a kind of code; NULL: none fits. */
 static const char *frame_type(const struct profile *profile,
 			      const struct profile_location *location)
 {
@@ -312,7 +312,7 @@ static void put_function(struct otlp *otlp, const struct profile_function *funct
 {
 	uint32_t name = string_of(otlp, profile_text(otlp->profile, function->name));
 
-	/* A function without any of its texts would be none. */
+	/* A function without any text would be the empty item. */
 	if (name == 0)
 		name = string_of(otlp, "[unnamed]");
 	protobuf_u64(&otlp->message, FUNCTION_NAME, name);
@@ -322,7 +322,7 @@ static void put_function(struct otlp *otlp, const struct profile_function *funct
 	protobuf_message(out, DICTIONARY_FUNCTION, &otlp->message);
 }
 
-/* Addresses are those of the file, so a mapping is the whole of it. */
+/* Addresses are relative to the file, so a mapping covers the whole file. */
 static void put_mapping(struct otlp *otlp, uint32_t path, struct bytes *out)
 {
 	const struct profile_module *module = profile_find_module(otlp->profile, path);
@@ -378,7 +378,10 @@ static void put_dictionary(struct otlp *otlp, struct bytes *out)
 	bytes_fini(&body);
 }
 
-/* Stacks are lists here: callers that are no stack of a sample themselves are in none. */
+/*
+ * Stacks are lists here: callers that are not themselves the stack of a sample are not in the
+ * table.
+ */
 static int number_stacks(struct otlp *otlp)
 {
 	const struct profile *profile = otlp->profile;

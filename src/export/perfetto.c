@@ -12,16 +12,16 @@
 #include "model/profile.h"
 
 /*
- * perfetto: a trace for ui.perfetto.dev, in Perfetto's own protobuf: a packet for each
- * sample, with what it names for the first time before it.
+ * perfetto: a trace for ui.perfetto.dev, in Perfetto's own protobuf: a packet for each sample,
+ * preceded by everything it refers to for the first time.
  *
- * Not the JSON of Chrome's traces, which the same page opens: its reader passes over
- * the stacks of samples there ("stackFrames", "sf"), so nothing but bare events would be
- * left. Of these packets it draws a track for each thread and flame graphs of any stretch.
+ * Not Chrome's JSON trace format, which the same page opens: its reader ignores the stacks of
+ * samples there ("stackFrames", "sf"), so only bare events would be left. From these packets it
+ * draws a track for each thread, and flame graphs of any time range.
  *
- * What the program told of itself are tracks of its processes and threads: perfetto_tracks.h.
+ * Events reported by the program become tracks of its processes and threads: perfetto_tracks.h.
  *
- * Numbers of interned things are ids of the profile plus 1: 0 means none.
+ * Interned ids are ids of the profile plus 1: 0 means none.
  */
 
 enum trace_field { TRACE_PACKET = 1 };
@@ -69,10 +69,10 @@ enum sample_field { SAMPLE_CPU = 1, SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_CALLS
 
 #define SEQUENCE 1u
 
-/* Above every pid and tid of Linux: for threads of imports that have none. */
+/* Above every Linux pid and tid: for threads of imported files that have none. */
 #define FIRST_MADE_UP_ID (1u << 22)
 
-/* Whether a thing of some id was written already. */
+/* Whether the entry with an id has already been written. */
 struct seen {
 	VEC(uint8_t) flags;
 };
@@ -121,7 +121,7 @@ static void perfetto_free(void *self)
 	free(perfetto);
 }
 
-/* Whether the id is met for the first time. */
+/* Whether the id occurs for the first time. */
 static bool is_new(struct perfetto *perfetto, struct seen *seen, uint32_t id)
 {
 	while (seen->flags.count <= id)
@@ -149,9 +149,8 @@ static void put_clock(struct perfetto *perfetto, enum clock_id id, uint64_t time
 }
 
 /*
- * Which clock goes with which. Times of ours do not count while the machine is suspended
- * and are given as those of the clock that does, the one that traces have unless they say
- * otherwise.
+ * A snapshot of the clocks. Our times (CLOCK_MONOTONIC) stop while the machine is suspended; they
+ * are given as CLOCK_BOOTTIME, the default clock of traces.
  */
 static void put_clocks(struct perfetto *perfetto, const struct export_sample *sample,
 		       struct bytes *out)
@@ -165,7 +164,7 @@ static void put_clocks(struct perfetto *perfetto, const struct export_sample *sa
 	put_packet(perfetto, out);
 }
 
-/* The head: what was sampled. */
+/* The header: what was sampled. */
 static void put_head(struct perfetto *perfetto, const struct export_sample *sample,
 		     struct bytes *out)
 {
@@ -218,7 +217,7 @@ static void intern_text(struct perfetto *perfetto, enum interned_field field, ui
 	protobuf_message(&perfetto->interned, field, &perfetto->message);
 }
 
-/* A mapping has always a build id, if an empty one, and its path is written without the '/'. */
+/* A mapping always has a build id, which may be empty, and its path is written without the '/'. */
 static void intern_module(struct perfetto *perfetto, const struct profile *profile, uint32_t path)
 {
 	const struct profile_module *module = profile_find_module(profile, path);
@@ -259,7 +258,7 @@ static void intern_frame(struct perfetto *perfetto, const struct profile *profil
 	protobuf_message(&perfetto->interned, INTERNED_FRAMES, &perfetto->message);
 }
 
-/* The root first; each inlined function is a frame behind the one it was inlined into. */
+/* Root first; each inlined function is a frame after the one it was inlined into. */
 static void intern_stack(struct perfetto *perfetto, const struct profile *profile, uint32_t stack)
 {
 	const struct stack_node *nodes = profile->stacks.nodes.items;
@@ -286,7 +285,7 @@ static void intern_stack(struct perfetto *perfetto, const struct profile *profil
 	protobuf_message(&perfetto->interned, INTERNED_CALLSTACKS, &perfetto->part);
 }
 
-/* What the program told: in packets of its own sequence. */
+/* Events reported by the program: in packets of a separate sequence. */
 static int put_told(struct perfetto *perfetto, const struct profile *profile,
 		    const struct export_sample *sample, struct bytes *out)
 {

@@ -42,7 +42,7 @@ enum annotation_field { ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 
 #define SEQUENCE 2u /* samples are the first */
 
-/* Numbers of tracks that nothing else has: those of threads and processes, and ours. */
+/* Unique track ids: ranges for threads, processes, and our own tracks. */
 #define THREAD_TRACKS (1ull << 40)
 #define PROCESS_TRACKS (2ull << 40)
 #define OWN_TRACKS (3ull << 40)
@@ -62,7 +62,7 @@ static void put_packet(struct perfetto_tracks *tracks, struct bytes *out)
 	protobuf_message(out, TRACE_PACKET, &tracks->packet);
 }
 
-/* The track of a process or a thread itself, which others lie under. */
+/* The track of a process or thread itself, the parent of the others. */
 static uint64_t put_parent(struct perfetto_tracks *tracks, struct perfetto_place place,
 			   struct bytes *out)
 {
@@ -87,7 +87,7 @@ static enum counter_unit unit_of(const char *unit)
 	return strcmp(unit, "count") == 0 ? UNIT_COUNT : UNIT_NAMED;
 }
 
-/* Whether it took time, and is drawn from its begin to its end. */
+/* Whether it has a duration, and is drawn from its start to its end. */
 static bool is_slice(const struct export_sample *sample)
 {
 	return sample->kind != SCHEMA_GAUGE && strcmp(sample->unit, "nanoseconds") == 0;
@@ -119,7 +119,7 @@ static void put_descriptor(struct perfetto_tracks *tracks, uint64_t uuid,
 	put_packet(tracks, out);
 }
 
-/* The track that something goes to, made when missing; ID_NONE without memory. */
+/* The track for an event, created if missing; ID_NONE if out of memory. */
 static uint32_t find_track(struct perfetto_tracks *tracks, struct perfetto_place place,
 			   const struct export_sample *sample, struct bytes *out)
 {
@@ -153,7 +153,7 @@ static void put_event(struct perfetto_tracks *tracks, uint64_t uuid, enum event_
 	put_packet(tracks, out);
 }
 
-/* It is told of at its end. */
+/* It is reported at its end. */
 static void put_slice(struct perfetto_tracks *tracks, uint64_t uuid,
 		      const struct export_sample *sample, struct bytes *out)
 {
@@ -164,7 +164,9 @@ static void put_slice(struct perfetto_tracks *tracks, uint64_t uuid,
 	for (i = 0; i < sample->label_count; i++) {
 		const struct label *label = &sample->labels[i];
 
-		/* Parts of the work are events of one name: theirs is a label. */
+		/*
+		 * All parts of the work are events of one name: a label has the name of the part.
+		 */
 		if (strcmp(label->key, sample->event) == 0)
 			name = label->value;
 		protobuf_string(&tracks->part, ANNOTATION_NAME, label->key);
@@ -193,7 +195,7 @@ int perfetto_tracks_put(struct perfetto_tracks *tracks, struct perfetto_place pl
 		return 0;
 	}
 	track = &tracks->items.items[at];
-	track->total += sample->weight; /* as two's complement it wraps for nobody */
+	track->total += sample->weight; /* two's complement: the conversion is exact */
 	protobuf_set_u64(&tracks->message, EVENT_COUNTER_VALUE,
 			 sample->kind == SCHEMA_GAUGE ? sample->weight : track->total);
 	put_event(tracks, OWN_TRACKS + at, EVENT_COUNTER, sample->time_ns, out);

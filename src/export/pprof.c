@@ -17,9 +17,9 @@
 /*
  * pprof: the gzip'ed profile.proto that "go tool pprof" and others read.
  *
- * Ids are those of the profile plus 1, for what samples use. Addresses are those of
- * the ELF files; a mapping begins at address 0 of its file, or where the kernel does.
- * Strings are numbered as they are met and written last; the order of fields is free.
+ * Ids are those of the profile plus 1, for what samples use. Addresses are those of the ELF files;
+ * a mapping begins at address 0 of its file, or where the kernel does. Strings are numbered in
+ * order of first use and written last; the order of fields does not matter.
  */
 
 /* Fields of the messages, by the names of profile.proto. */
@@ -83,12 +83,14 @@ struct pprof {
 	const struct profile *profile;
 	struct strings strings;
 	struct used_ids used;
-	/* Functions have one file here: one with lines in several is written for each of these. */
+	/*
+	 * A function has one file here: one with lines in several files is written once for each.
+	 */
 	VEC(struct profile_line) parts; /* their lines do not count */
 	struct id_index part_index;
 	VEC(struct mapping) mappings;
 	struct gzip *gzip;
-	struct bytes text;    /* fields of the profile that wait for the compressor */
+	struct bytes text;    /* fields of the profile waiting for the compressor */
 	struct bytes message; /* scratch, and so are these */
 	struct bytes part;
 };
@@ -130,7 +132,7 @@ static void put_value_type(struct pprof *pprof, enum profile_field field, struct
 	put_message(pprof, field);
 }
 
-/* The mapping of a module, counted from 1; 0: none. Hundreds at most. */
+/* The mapping of a module, counted from 1; 0: none. There are hundreds at most. */
 static size_t mapping_of(struct pprof *pprof, uint32_t module)
 {
 	size_t i;
@@ -147,7 +149,7 @@ static size_t mapping_of(struct pprof *pprof, uint32_t module)
 	return pprof->mappings.count;
 }
 
-/* The id of the function of a line, counted from 1, and of the part in the line's file. */
+/* The id, counted from 1, of the function of a line, or of its part in the file of the line. */
 static uint64_t function_of(struct pprof *pprof, struct profile_line line)
 {
 	uint64_t hash = hash_pair(line.function, line.file);
@@ -167,7 +169,7 @@ static uint64_t function_of(struct pprof *pprof, struct profile_line line)
 	return first + pprof->parts.count - 1;
 }
 
-/* Notes what a location that is used needs. */
+/* Registers what a used location needs. */
 static void use_location(struct pprof *pprof, const struct profile_location *location)
 {
 	const struct profile *profile = pprof->profile;
@@ -194,7 +196,7 @@ static void use_location(struct pprof *pprof, const struct profile_location *loc
 	}
 }
 
-/* Readers take the first mapping for the program's. */
+/* Readers assume that the first mapping is the program. */
 static void put_program_first(struct pprof *pprof)
 {
 	size_t i;
@@ -386,7 +388,7 @@ static void put_comment(struct pprof *pprof, struct bytes *text)
 	bytes_clear(text);
 }
 
-/* What pprof shows as comments: the title, what the numbers leave out, and levels. */
+/* Comments that pprof shows: the title, what the numbers do not include, and levels. */
 static void put_comments(struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;

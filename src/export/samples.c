@@ -11,9 +11,9 @@
 #include "model/profile.h"
 
 /*
- * samples: one line of JSON for each sample, in the order of the recording.
- * docs/reference/json.md has the keys. Frames go from the root to the leaf; each
- * inlined function is a frame of its own behind the one it was inlined into.
+ * samples: one line of JSON for each sample, in the order of the recording. docs/reference/json.md
+ * has the keys. Frames go from the root to the leaf; each inlined function is a separate frame
+ * after the one it was inlined into.
  */
 
 #define NS_PER_S 1000000000u

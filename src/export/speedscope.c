@@ -11,14 +11,13 @@
 #include "model/profile.h"
 
 /*
- * speedscope: the file format of www.speedscope.app, one "sampled" profile for each
- * thread, the busiest first; the other value types of a profile with several follow, as
- * profiles of their own that their name tells apart. Frames are functions; where the source file is
- * not known, the module stands for it.
+ * speedscope: the file format of www.speedscope.app, one "sampled" profile for each thread, the
+ * busiest first; if a profile has several value types, the others follow as separate profiles,
+ * distinguished by name. Frames are functions; if the source file is unknown, the module is given
+ * instead.
  *
- * Samples stand one by one in the order of time, which is what its "Time Order" draws. Where the
- * profile does not have them (blocks of a heap, a profile whose file is gone) equal stacks
- * are added up.
+ * Samples are listed in time order, which its "Time Order" view shows. If the profile does not have
+ * single samples (heap blocks, or a profile whose file no longer exists), equal stacks are merged.
  */
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
@@ -28,7 +27,7 @@ struct thread_rank {
 	int64_t total;
 };
 
-/* What a stack of a thread costs, once. */
+/* The cost of a stack in a thread. */
 struct cost {
 	uint32_t thread;
 	uint32_t stack;
@@ -38,11 +37,11 @@ struct cost {
 struct scope {
 	const struct profile *profile;
 	uint32_t value;
-	bool beside; /* it is not the one that was asked for */
+	bool beside; /* it is not the requested one */
 	struct json json;
 	struct thread_rank *ranks;
-	VEC(struct cost) costs;  /* as they are in the profile */
-	VEC(struct cost) sorted; /* by thread, then the same */
+	VEC(struct cost) costs;  /* in the order of the profile */
+	VEC(struct cost) sorted; /* by thread, then in the same order */
 	VEC(uint32_t) path;
 };
 
@@ -80,14 +79,14 @@ static void put_frames(struct scope *scope)
 	json_close(&scope->json);
 }
 
-/* Entries of a profile with several values may have nothing of this one. */
+/* Entries of a profile with several values may have 0 of this one. */
 static int add_cost(struct scope *scope, struct cost cost)
 {
 	return scope->profile->value_count > 2 && cost.value == 0 ? 0
 								  : vec_push(&scope->costs, cost);
 }
 
-/* What there is of the value, by sample where these are known. 0 or -ENOMEM. */
+/* Collects the value, by sample if samples are known. Returns 0 or -ENOMEM. */
 static int gather(struct scope *scope)
 {
 	const struct profile *profile = scope->profile;
@@ -133,7 +132,7 @@ static void put_stack(struct scope *scope, uint32_t stack)
 	json_close(&scope->json);
 }
 
-/* One thread; what is sorted from first up to end is its. */
+/* One thread; its entries are `first` to `end` of the sorted ones. */
 static void put_thread(struct scope *scope, const struct thread_rank *rank, uint32_t first,
 		       uint32_t end)
 {
@@ -175,7 +174,7 @@ static int by_total(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* Puts what is of one thread together: counting sort. Returns where each begins. */
+/* Groups entries by thread, with a counting sort. Returns where each thread begins. */
 static uint32_t *sort_costs(struct scope *scope)
 {
 	size_t threads = scope->profile->threads.count;
@@ -186,8 +185,10 @@ static uint32_t *sort_costs(struct scope *scope)
 		free(starts);
 		return NULL;
 	}
-	/* starts[t + 2] counts t, then starts[t + 1] is where t goes on; in the end where t + 1
-	 * begins. */
+	/*
+	 * starts[t + 2] counts t; then starts[t + 1] is the next position of t, and at the end the
+	 * start of t + 1.
+	 */
 	for (i = 0; i < scope->costs.count; i++)
 		starts[scope->costs.items[i].thread + 2]++;
 	for (i = 2; i < threads + 2; i++)

@@ -17,7 +17,7 @@
 #include "process_stacks/process_tracker.h"
 #include "recording/writer.h"
 
-#define OWN_PID 1 /* of the one process, whose number nobody tells */
+#define OWN_PID 1 /* of the only process, whose PID is unknown */
 
 struct address_stacks {
 	struct import_builder *builder;
@@ -56,7 +56,7 @@ static bool is_file(const struct map_region *region)
 	return region->kind == REGION_FILE || region->kind == REGION_DELETED;
 }
 
-/* The program is the file that is mapped first. */
+/* The program is the first mapped file. */
 static const char *program_name(const struct maps *maps)
 {
 	for (size_t i = 0; i < maps->count; i++) {
@@ -67,7 +67,7 @@ static const char *program_name(const struct maps *maps)
 	return "";
 }
 
-/* The size of hexadecimal digits; 0 when there are none, or too many. */
+/* The number of hexadecimal digits; 0 if there are none, or too many. */
 static size_t hex_size(const char *text, size_t size)
 {
 	size_t n = 0;
@@ -78,8 +78,8 @@ static size_t hex_size(const char *text, size_t size)
 }
 
 /*
- * "00400000-00fcb000: /bin/app" is what some write, of code alone, with blanks before it:
- * it becomes a line like the kernel's.
+ * Some tools write "00400000-00fcb000: /bin/app", for code only, with leading blanks: convert it to
+ * a line in the kernel's format.
  */
 static void put_line(struct bytes *out, const char *line, size_t size)
 {
@@ -118,12 +118,12 @@ static int parse_maps(struct maps *maps, const char *text, size_t size)
 	}
 	if (lines.failed)
 		return -ENOMEM;
-	if (lines.size == 0) /* they were not written any more */
+	if (lines.size == 0) /* the mappings were not written */
 		return 0;
 	return maps_parse(maps, (const char *)lines.data, lines.size, MAPS_EXECUTABLE_ONLY);
 }
 
-/* A bare name does not tell which file it was: none is opened for it. */
+/* A bare name does not say which file it was: no file is opened for it. */
 static void add_maps(struct address_stacks *stacks, const struct maps *maps)
 {
 	for (size_t i = 0; i < maps->count; i++) {
@@ -175,7 +175,7 @@ int address_stacks_add(struct address_stacks *stacks, const struct address_sampl
 
 	stacks->frames.count = 0;
 	for (size_t i = sample->count; i-- > 0;) {
-		/* A leaf is looked up where it is; the call is one byte before its return. */
+		/* A leaf is looked up at its address; a call is at its return address minus one. */
 		bool is_call = i == 0 && sample->leaf_returns && sample->pcs[i] > 0;
 
 		if (vec_push(&stacks->frames, frame_of(stacks, sample->pcs[i] - is_call)) < 0)

@@ -87,7 +87,10 @@ int import_place(struct import_builder *builder, const struct place *place, uint
 int import_thread(struct import_builder *builder, uint32_t pid, uint32_t tid, const char *comm,
 		  const char *process, uint32_t *ret)
 {
-	/* Without a pid the name tells processes apart: its number takes the place of execs. */
+	/*
+	 * Without a pid, processes are distinguished by name: its number is stored as the exec
+	 * count.
+	 */
 	uint32_t number = pid == 0 ? strings_add(&builder->processes, process) : 0;
 	struct process item = {.pid = pid, .exec_count = number, .comm = process, .executable = ""};
 	struct thread thread = {.tid = tid, .comm = comm};
@@ -100,7 +103,7 @@ int import_sample(struct import_builder *builder, const struct import_sample *sa
 		  struct error *err)
 {
 	uint64_t time_ns = IMPORT_START_NS + sample->since_ns;
-	/* The largest weight of all is no weight to the file. */
+	/* The file format cannot store the largest possible weight. */
 	uint64_t weight = sample->weight < INT64_MAX ? sample->weight : INT64_MAX;
 	uint32_t cpu = 0;
 	uint32_t stack;

@@ -15,7 +15,7 @@
 #define PERF_REPORT                                                                                \
 	"the output of perf report", "use perf.data itself, or the output of perf script"
 
-/* Bytes that stand at an offset, or anywhere in the first lines when it is -1. */
+/* Bytes at an offset, or anywhere in the first lines if it is -1. */
 struct sign {
 	const char *bytes;
 	size_t size;
@@ -31,7 +31,7 @@ struct sign {
 		}                                                                                  \
 	}
 
-/* In this order: special ones before those that would fit as well. */
+/* Order matters: specific patterns come before general ones. */
 static const struct sign signs[] = {
 	SIGN(0, "\177ELF", "a program, a library or a core dump (ELF)",
 	     "record the program: wick record -- PROGRAM"),
@@ -58,7 +58,7 @@ static const struct sign signs[] = {
 	SIGN(-1, "# Overhead ", PERF_REPORT),
 	SIGN(-1, "# Children ", PERF_REPORT),
 	SIGN(-1, "# Event count (approx.): ", PERF_REPORT),
-	SIGN(-1, "  [.] ", PERF_REPORT), /* without its head, as of -q */
+	SIGN(-1, "  [.] ", PERF_REPORT), /* without its header, as with -q */
 	SIGN(-1, "<svg", "a picture (SVG)", "use the profile that it was made from"),
 	SIGN(0, "<!DOCTYPE", "a page (HTML)", "use the profile that it was made from"),
 	SIGN(0, "<html", "a page (HTML)", "use the profile that it was made from"),

@@ -21,10 +21,9 @@
 #include "recording/writer.h"
 
 /*
- * folded: "process;main;parse 42". The first name is taken for the process, as
- * stackcollapse-perf.pl and wick itself write it. Marks at the end of a name (_[k]
- * kernel, _[i] inlined, _[j] JIT) tell its kind and are taken off. Counts may be
- * decimals; they are rounded so that the sum of all lines is right.
+ * folded: "process;main;parse 42". The first name is the process, as stackcollapse-perf.pl and wick
+ * itself write it. Marks at the end of a name (_[k] kernel, _[i] inlined, _[j] JIT) give its kind
+ * and are removed. Counts may be decimals; they are rounded so that the sum of all lines is right.
  */
 
 #define MAX_FRAMES 65536u
@@ -33,8 +32,8 @@
 #define MAX_NUMBER_BYTES 64u
 
 /*
- * A name that was met before. The text stands here once more, beside what it is compared
- * with: most of the time goes into waiting for memory.
+ * A known name. The text is copied here, next to the other data for the comparison: most of the
+ * time is spent waiting for memory.
  */
 struct known_name {
 	uint32_t size;
@@ -43,7 +42,7 @@ struct known_name {
 	char text[];
 };
 
-#define NAME_STEP_BYTES 8u /* ids of known names count these */
+#define NAME_STEP_BYTES 8u /* ids of known names are indices into this */
 
 /* A name of a line. */
 struct segment {
@@ -51,10 +50,10 @@ struct segment {
 	size_t size; /* without its mark */
 	char mark;
 	uint64_t hash;
-	uint32_t known; /* the name that it is most likely; ID_NONE: a new one */
+	uint32_t known; /* the most likely known name; ID_NONE: a new one */
 };
 
-/* What stands at the end of a line. */
+/* The number at the end of a line. */
 struct count {
 	uint64_t whole;
 	double fraction; /* below 1 */
@@ -64,29 +63,29 @@ struct count {
 struct unfolder {
 	struct import_builder *builder;
 	unsigned long long line; /* its number */
-	double excess;           /* what rounding has left out, less what it has added */
+	double excess;           /* total rounding error so far */
 	bool has_fractions;
 	double sum; /* of the counts */
 	unsigned long long stacks;
-	VEC(struct segment) segments; /* of the line, that the last one does not have */
+	VEC(struct segment) segments; /* names of the line that the last one does not have */
 	VEC(struct frame) frames;
-	uint32_t inlined;   /* marked frames in a row, up to the last one */
+	uint32_t inlined;   /* consecutive marked frames, up to the last one */
 	struct bytes name;  /* scratch: a NUL-terminated copy */
-	struct bytes names; /* each where its id says */
+	struct bytes names; /* indexed by id */
 	struct id_index name_index;
 	/*
-	 * The line before: lines that follow each other mostly begin alike, and what they
-	 * have in common is not looked up again.
+	 * The previous line: consecutive lines usually have the same beginning, and the common part
+	 * is not looked up again.
 	 */
 	const uint8_t *last;
 	size_t last_size;
-	struct bytes last_copy; /* when what was read is gone */
-	VEC(uint32_t) ends;     /* where its names end; as many as frames and the process */
+	struct bytes last_copy; /* copy, for when the input buffer is gone */
+	VEC(uint32_t) ends; /* where its names end: one for each frame and one for the process */
 	uint32_t thread;
-	bool reusable; /* not with inlined frames, which replace those before them */
+	bool reusable; /* not with inlined frames, which replace the frames before them */
 };
 
-/* The line from at on, without its end. */
+/* The line that begins at `at`, without its line end. */
 static size_t line_size(const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *stop = memchr(at, '\n', (size_t)(end - at));
@@ -94,7 +93,7 @@ static size_t line_size(const uint8_t *at, const uint8_t *end)
 	return (size_t)((stop ? stop : end) - at);
 }
 
-/* The line without blanks at its end. */
+/* The line without trailing blanks. */
 static size_t trim_line(const uint8_t *line, size_t size)
 {
 	while (size > 0 &&
@@ -103,7 +102,7 @@ static size_t trim_line(const uint8_t *line, size_t size)
 	return size;
 }
 
-/* Of digits and points; false for more than one point, or nothing else. */
+/* Parses digits with a decimal point; false for more than one point, or no digits. */
 static bool read_count(const uint8_t *text, size_t n, struct count *ret)
 {
 	bool has_point = false;
@@ -131,8 +130,7 @@ static bool read_count(const uint8_t *text, size_t n, struct count *ret)
 }
 
 /*
- * Finds the count at the end of a line. Returns the size of what stands before it,
- * 0 when there is none.
+ * Finds the count at the end of a line. Returns the size of the text before it, 0 if there is none.
  */
 static size_t split_line(const uint8_t *line, size_t size, struct count *ret_count)
 {
@@ -147,7 +145,7 @@ static size_t split_line(const uint8_t *line, size_t size, struct count *ret_cou
 	return read_count(line + at, size - at, ret_count) ? at - 1 : 0;
 }
 
-/* Whether a line ends in a number of any kind, also one that is no count: -3, 1e3, 0x10. */
+/* Whether a line ends with any kind of number, even one that is not a count: -3, 1e3, 0x10. */
 static bool ends_in_number(const uint8_t *line, size_t size, double *ret)
 {
 	char number[MAX_NUMBER_BYTES];
@@ -166,7 +164,7 @@ static bool ends_in_number(const uint8_t *line, size_t size, double *ret)
 	return end == number + n && strpbrk(number, "0123456789");
 }
 
-/* Nothing about the format is certain but that the first line is text and ends in a number. */
+/* The only certain thing about the format is that the first line is text and ends with a number. */
 static bool folded_recognise(const uint8_t *data, size_t size)
 {
 	const uint8_t *at = data;
@@ -187,7 +185,7 @@ static bool folded_recognise(const uint8_t *data, size_t size)
 	return false;
 }
 
-/* Takes a mark off a name and tells what it means. */
+/* Removes the mark from a name and returns its meaning. */
 static size_t take_mark(const char *name, size_t n, char *ret_mark)
 {
 	*ret_mark = '\0';
@@ -218,7 +216,7 @@ static bool is_name(const struct known_name *known, const struct segment *segmen
 	       memcmp(known->text, segment->text, segment->size) == 0;
 }
 
-/* The place of a name that stands for itself, ID_NONE when it is a new one. */
+/* The place of a name by itself, ID_NONE if it is new. */
 static uint32_t find_name(const struct unfolder *unfolder, const struct segment *segment,
 			  uint32_t origin)
 {
@@ -268,9 +266,9 @@ static int add_inlined(struct unfolder *unfolder, struct place *place)
 
 	unfolder->reusable = false;
 	if (++unfolder->inlined >= PLACES_MAX)
-		unfolder->inlined = 0; /* no chain is that long: it begins anew */
+		unfolder->inlined = 0; /* no chain is this long: restart it */
 	if (unfolder->inlined > 0 && unfolder->frames.count > 0)
-		/* takes the place of the frame that it is inlined into */
+		/* replaces the frame that it is inlined into */
 		place->outer = unfolder->frames.items[--unfolder->frames.count].a;
 	r = import_place(unfolder->builder, place, &frame.a);
 	return r < 0 ? r : vec_push(&unfolder->frames, frame);
@@ -299,7 +297,7 @@ static int add_frame(struct unfolder *unfolder, const struct segment *segment)
 	return r < 0 ? r : vec_push(&unfolder->frames, frame);
 }
 
-/* Takes the names of a line apart from a separator on. */
+/* Splits a line into names, starting at a separator. */
 static int split_names(struct unfolder *unfolder, const uint8_t *line, size_t n, size_t at)
 {
 	int r = 0;
@@ -323,7 +321,7 @@ static int split_names(struct unfolder *unfolder, const uint8_t *line, size_t n,
 	return r;
 }
 
-/* Lets the memory of all the names come at once. */
+/* Prefetches the memory of all names at once. */
 static void prefetch_names(struct unfolder *unfolder)
 {
 	size_t i;
@@ -342,7 +340,7 @@ static void prefetch_names(struct unfolder *unfolder)
 	}
 }
 
-/* How many names at its start the line has in common with the last one. */
+/* How many names at the start are the same as in the last line. */
 static size_t count_common(const struct unfolder *unfolder, const uint8_t *line, size_t n)
 {
 	const uint8_t *last = unfolder->last;
@@ -358,13 +356,13 @@ static size_t count_common(const struct unfolder *unfolder, const uint8_t *line,
 		same += 8;
 	while (same < most && last[same] == line[same])
 		same++;
-	/* A name is the same when the separator behind it is. */
+	/* A name is the same only if the separator after it matches too. */
 	while (count < unfolder->ends.count && unfolder->ends.items[count] < same)
 		count++;
 	return count;
 }
 
-/* Keeps the last line when what was read goes. */
+/* Keeps a copy of the last line when the input buffer is released. */
 static void keep_line(struct unfolder *unfolder)
 {
 	if (unfolder->last == unfolder->last_copy.data)
@@ -372,11 +370,11 @@ static void keep_line(struct unfolder *unfolder)
 	bytes_clear(&unfolder->last_copy);
 	bytes_put(&unfolder->last_copy, unfolder->last, unfolder->last_size);
 	unfolder->last = unfolder->last_copy.data;
-	if (unfolder->last_copy.failed) /* it is only not remembered */
+	if (unfolder->last_copy.failed) /* the only effect is that it is not remembered */
 		unfolder->reusable = false;
 }
 
-/* The process, whose name stands first. */
+/* The process, whose name comes first. */
 static int begin_line(struct unfolder *unfolder, const uint8_t *line, size_t n)
 {
 	const uint8_t *stop = memchr(line, ';', n);
@@ -420,7 +418,7 @@ static int add_line(struct unfolder *unfolder, const uint8_t *line, size_t n, ui
 	return import_sample(unfolder->builder, &sample, err);
 }
 
-/* Rounds so that the sum is right: what one stack gets too much the next has less. */
+/* Rounds so that the sum is right: the error of one stack is carried over to the next. */
 static uint64_t round_count(struct unfolder *unfolder, const struct count *count)
 {
 	unfolder->stacks++;
@@ -448,7 +446,7 @@ static int refuse_line(const struct unfolder *unfolder, const uint8_t *line, siz
 	return -EBADMSG;
 }
 
-/* Leaves out the last line, and says so. */
+/* Ignores the last line, and notes it. */
 static int leave_out(struct unfolder *unfolder)
 {
 	char text[96];
@@ -461,9 +459,9 @@ static int leave_out(struct unfolder *unfolder)
 }
 
 /*
- * Whether a line without a count is the last of a file that was cut off: it has no end, or one
- * that was added since. A file that has nothing else is no folded stacks at all. The end is that
- * of the file, NULL when it is not near.
+ * Whether a line without a count is the last line of a file that was cut off: it has no line end,
+ * or one that was added later. A file with only this line is not folded stacks at all. `end` is the
+ * end of the file, NULL if it is not near.
  */
 static bool is_cut(const struct unfolder *unfolder, const uint8_t *line, size_t n,
 		   const uint8_t *end)
@@ -504,7 +502,7 @@ static int take_line(struct unfolder *unfolder, const uint8_t *line, size_t n,
 	return rounded > 0 ? add_line(unfolder, line, stack, rounded, err) : 0;
 }
 
-/* Whole lines, and the last one of the file. */
+/* Complete lines, and the last one of the file. */
 static int add_lines(struct unfolder *unfolder, const uint8_t *at, const uint8_t *end, bool is_last,
 		     struct error *err)
 {
@@ -529,7 +527,7 @@ static int read_lines(struct unfolder *unfolder, struct import_source *source, s
 	for (;;) {
 		size_t n;
 		const uint8_t *data = import_source_view(source, offset, want, &n);
-		/* A line is left for the next time: it may be the last. */
+		/* One line is left for the next call: it may be the last one. */
 		const uint8_t *end = data && n > 1 ? memrchr(data, '\n', n - 1) : NULL;
 
 		if (!data)
@@ -550,7 +548,7 @@ static int read_lines(struct unfolder *unfolder, struct import_source *source, s
 	}
 }
 
-/* Shares of a whole, or seconds: rounded, most stacks would have nothing. */
+/* The counts may be fractions or seconds: rounded, most stacks would have 0. */
 static int refuse_small(const struct unfolder *unfolder, struct error *err)
 {
 	if (!unfolder->has_fractions || unfolder->sum >= (double)unfolder->stacks)

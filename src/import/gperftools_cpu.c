@@ -11,16 +11,16 @@
 #include "import/import.h"
 
 /*
- * gperftools CPU profiles, as CPUPROFILE= writes them: words of the machine that ran the
- * program, then text.
+ * gperftools CPU profiles, as written with CPUPROFILE=: machine words of the profiled machine,
+ * then text.
  *
- *	0 3 0 <period in us> 0     the head: 3 words of head follow, version 0
- *	<count> <n> <n addresses>  a stack that was met count times, leaf first
+ *	0 3 0 <period in us> 0     the header: 3 more words, version 0
+ *	<count> <n> <n addresses>  a stack that occurred count times, leaf first
  *	…
  *	0 1 0                      the end
- *	5589…-5589… r-xp …         what was mapped, in the form of /proc/PID/maps
+ *	5589…-5589… r-xp …         mappings, in the format of /proc/PID/maps
  *
- * Words have 4 or 8 bytes, in either order: the head tells.
+ * Words have 4 or 8 bytes, in either byte order: the header shows which.
  */
 
 #define HEAD_WORDS 5u
@@ -52,7 +52,7 @@ static uint64_t next_word(struct words *words)
 	return value;
 }
 
-/* Reads the head in the form that fits; false when none does. A version of 1 is Java's. */
+/* Reads the header in the form that fits; false if none does. Version 1 is Java's. */
 static bool read_head(const uint8_t *data, size_t size, struct words *ret, uint64_t *ret_version,
 		      uint64_t *ret_period_us)
 {
@@ -99,7 +99,7 @@ static int next_stack(struct words *words, uint64_t *ret_count, pc_list *ret_pcs
 	for (uint64_t i = 0; i < depth && !words->failed; i++) {
 		uint64_t pc = next_word(words);
 
-		/* Both the signal and the walk tell the leaf. */
+		/* Both the signal handler and the stack walk report the leaf. */
 		if (i == 1 && pc == ret_pcs->items[0])
 			continue;
 		if (vec_push(ret_pcs, pc) < 0)
@@ -109,7 +109,7 @@ static int next_stack(struct words *words, uint64_t *ret_count, pc_list *ret_pcs
 	return !words->failed && !(count == 0 && depth == 1 && ret_pcs->items[0] == 0);
 }
 
-/* Passes over the stacks, to what was mapped. Returns 0, or 1 when that is cut off. */
+/* Skips the stacks, up to the mappings. Returns 0, or 1 if those are cut off. */
 static int find_maps(struct words words, const uint8_t **ret, struct error *err)
 {
 	pc_list pcs = {0};

@@ -16,13 +16,13 @@
 #include "recording/writer.h"
 
 /*
- * Text profiles of gperftools and jemalloc: a head, a line for each stack, and what was
- * mapped behind "MAPPED_LIBRARIES:" or "--- Memory map: ---".
+ * Text profiles of gperftools and jemalloc: a header, a line for each stack, and the
+ * mappings after "MAPPED_LIBRARIES:" or "--- Memory map: ---".
  *
- *	heap profile:   3:  900 [  9:  2700] @ heapprofile    objects and bytes that are live,
- *	     3:      900 [     9:     2700] @ 0x401 0x402     in brackets all that were made
+ *	heap profile:   3:  900 [  9:  2700] @ heapprofile    live objects and bytes,
+ *	     3:      900 [     9:     2700] @ 0x401 0x402     in brackets: all allocated
  *
- *	heap_v2/524288                                        the same of jemalloc
+ *	heap_v2/524288                                        the same from jemalloc
  *	@ 0x401 0x402
  *	  t*: 3: 900 [0: 0]
  *
@@ -31,8 +31,8 @@
  *	sampling period = 100
  *	      5000        2 @ 0x401 0x402                     cycles and how often
  *
- * Samplers tell their period behind a slash; then what was met is multiplied by how
- * likely it was to be missed.
+ * Sampled profiles give the period after a slash; then values are scaled up by the sampling
+ * probability.
  */
 
 #define MAX_FRAMES 65536u
@@ -46,7 +46,7 @@ struct kind {
 	unsigned int value; /* of a sample */
 };
 
-/* As objects and bytes that are live, then all of them. */
+/* Objects and bytes: live ones, then all. */
 static const struct kind heap_kinds[] = {
 	{"alloc_objects", "count", 2},
 	{"alloc_space", "bytes", 3},
@@ -76,18 +76,18 @@ struct reading {
 	double cycles_per_ns;
 	uint64_t duration_ns;
 	unsigned long long line;
-	bool has_stack; /* of jemalloc: the numbers of the last stack are still to come */
+	bool has_stack; /* jemalloc: the numbers of the last stack have not come yet */
 	VEC(uint64_t) pcs;
 	VEC(struct stack_values) samples;
 };
 
-/* What is left of a line, or of all of it. */
+/* The rest of a line, or of the whole text. */
 struct text {
 	const char *at;
 	const char *end;
 };
 
-/* Leaves out a last line that lacks its end. Returns whether there is one. */
+/* Ignores a last line without a line end. Returns whether there is one. */
 static bool drop_cut_line(struct text *all)
 {
 	const char *end = all->end;
@@ -131,7 +131,7 @@ static bool take_number(struct text *text, uint64_t *ret)
 	start = text->at;
 	for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++)
 		if (value > (INT64_MAX - 9) / 10)
-			value = INT64_MAX / 10; /* it is no number of bytes any more */
+			value = INT64_MAX / 10; /* it is no longer a plausible number of bytes */
 		else
 			value = value * 10 + (uint64_t)(*text->at - '0');
 	*ret = value;
@@ -162,7 +162,7 @@ static bool take_address(struct text *text, uint64_t *ret)
 	return digits > 0 && digits <= 16;
 }
 
-/* The addresses behind "@", which end the line. */
+/* The addresses after "@", up to the end of the line. */
 static int take_stack(struct reading *reading, struct text *line, const uint64_t *values)
 {
 	struct stack_values sample = {.first = reading->pcs.count};
@@ -180,7 +180,7 @@ static int take_stack(struct reading *reading, struct text *line, const uint64_t
 	return vec_push(&reading->samples, sample);
 }
 
-/* What was sampled stands for more: small blocks are met less often than large ones. */
+/* Scales up sampled values: small blocks are sampled less often than large ones. */
 static void scale(const struct reading *reading, uint64_t *objects, uint64_t *bytes)
 {
 	double factor;
@@ -244,7 +244,7 @@ static bool read_head(struct text line, struct reading *reading)
 	return take(&line, "--- contention") || take(&line, "--- mutex");
 }
 
-/* "sampling period = 100". False when it is no such line. */
+/* "sampling period = 100". Returns false if the line is of another kind. */
 static bool read_fact(struct reading *reading, struct text line, bool *ret_java)
 {
 	uint64_t number;
@@ -290,7 +290,7 @@ static int read_blocks(struct reading *reading, struct text line)
 	return take_stack(reading, &line, values);
 }
 
-/* A stack, and then its numbers: those of all threads count. */
+/* A stack, followed by its numbers: those of all threads are used. */
 static int read_jemalloc(struct reading *reading, struct text line)
 {
 	uint64_t values[MAX_KINDS] = {0};
@@ -304,7 +304,7 @@ static int read_jemalloc(struct reading *reading, struct text line)
 	if (!take_counts(&line, values))
 		return -EBADMSG;
 	if (!reading->has_stack)
-		return 0; /* the sums stand first */
+		return 0; /* the sums come first */
 	reading->has_stack = false;
 	scale(reading, &values[0], &values[1]);
 	memcpy(reading->samples.items[reading->samples.count - 1].values, values, sizeof(values));
@@ -332,7 +332,7 @@ static int read_sample(struct reading *reading, struct text line, struct error *
 		     : 0;
 }
 
-/* All stacks; what was mapped is left. */
+/* Reads all stacks; the mappings remain. */
 static int read_samples(struct reading *reading, struct text *all, struct error *err)
 {
 	int r = 0;
@@ -351,7 +351,7 @@ static int read_samples(struct reading *reading, struct text *all, struct error 
 	return r;
 }
 
-/* All samples of one kind, then all of the next: each change begins a chunk of the file. */
+/* All samples of one kind, then all of the next: each change starts a new chunk in the file. */
 static int add_samples(const struct reading *reading, struct import_builder *builder,
 		       struct address_stacks *stacks, struct error *err)
 {

@@ -66,7 +66,7 @@ int inflate_gzip(const uint8_t *data, size_t size, struct bytes *out, struct err
 
 	if (size > UINT_MAX)
 		return error_set(err, -EFBIG, "it does not fit into memory");
-	/* The cast takes const away, which zlib's interface has no place for. */
+	/* The cast removes const, which zlib's interface does not support. */
 	stream.next_in = (Bytef *)(uintptr_t)data;
 	stream.avail_in = (uInt)size;
 	if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)

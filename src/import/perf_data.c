@@ -28,22 +28,22 @@
 #include "recording/writer.h"
 
 /*
- * perf.data: records are taken from the file, put into the order of their times and
- * then heeded as the perf engine heeds those of its rings.
+ * perf.data: records are read from the file, sorted by time, and then processed as the perf engine
+ * processes those of its rings.
  *
- * But for one: time that the kernel held an event back is not added to the next sample.
- * Weights are the periods of the file, so that sums are those that perf shows; how often
- * it happened is kept as the fact "throttled", and wick info tells it.
+ * With one exception: time in which the kernel throttled an event is not added to the next sample.
+ * Weights are the periods in the file, so sums are those that perf shows. How often it happened is
+ * kept as the fact "throttled", which wick info shows.
  */
 
-/* What was met and is told at the end. */
+/* Counts that are reported at the end. */
 struct counts {
 	uint64_t samples;
-	uint64_t damaged;   /* records that made no sense */
+	uint64_t damaged;   /* invalid records */
 	uint64_t told_lost; /* by LOST */
-	uint64_t all_lost;  /* by LOST_SAMPLES, where they tell the same */
-	uint64_t throttled; /* times that the kernel held an event back */
-	uint64_t aux;       /* records of hardware traces, which are passed over */
+	uint64_t all_lost;  /* from LOST_SAMPLES, if they report the same losses */
+	uint64_t throttled; /* how often the kernel throttled an event */
+	uint64_t aux;       /* records of hardware traces, which are skipped */
 };
 
 struct perf_import {
@@ -64,7 +64,7 @@ struct perf_import {
 	_Alignas(8) uint8_t record[UINT16_MAX + 1]; /* of one without a time */
 };
 
-/* The time of a record on the recording's clock; 0 stays 0: since ever. */
+/* The time of a record on the recording's clock; 0 stays 0: from the start. */
 static uint64_t time_of(const struct perf_import *import, const struct perf_event *event,
 			const struct perf_event_header *record)
 {
@@ -81,7 +81,7 @@ static bool is_kernel_map(const struct perf_event_header *record, const struct m
 	       (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }
 
-/* "[kernel.kallsyms]_text": its offset tells where that symbol was. */
+/* "[kernel.kallsyms]_text": its offset is the address of that symbol. */
 static void heed_kernel_map(struct perf_import *import, const struct map_record *map)
 {
 	static const char prefix[] = "[kernel.kallsyms]";
@@ -94,7 +94,7 @@ static void heed_kernel_map(struct perf_import *import, const struct map_record 
 		       map->name + n);
 }
 
-/* Whether the file of a name cannot be what was recorded: it is newer than perf.data. */
+/* Whether a file cannot be the recorded one, because it is newer than perf.data. */
 static bool is_newer(const struct perf_import *import, const char *path)
 {
 	struct stat mapped;
@@ -107,9 +107,9 @@ static bool is_newer(const struct perf_import *import, const char *path)
 }
 
 /*
- * A file counts by what it is: by the build id of the record or of perf's list, or by its
- * inode. Old records (MMAP) have a bare name; what is there now is taken for it, as perf does,
- * unless that shows to be another file.
+ * A file is identified by the build id of the record or of perf's list, or by its inode. Old
+ * records (MMAP) have only a name; like perf, we use the file that has this name now, unless it
+ * turns out to be another one.
  */
 static void heed_map(struct perf_import *import, const struct perf_event *event,
 		     const struct perf_event_header *record)
@@ -164,13 +164,13 @@ static int lose(struct perf_import *import, enum loss_reason reason, uint64_t ti
 	return n > 0 ? sink_loss(import->sink, reason, time_ns, n) : 0;
 }
 
-/* The largest loss is no loss to the file. */
+/* The file format cannot store the largest possible loss. */
 static uint64_t add_lost(uint64_t sum, uint64_t lost)
 {
 	return lost < INT64_MAX - sum ? sum + lost : INT64_MAX;
 }
 
-/* Whether the kernel counts for each event what it loses; perf writes that at its end. */
+/* Whether the kernel counts losses for each event; perf writes the counts at the end. */
 static bool counts_lost(const struct perf_file *file)
 {
 	size_t i;
@@ -184,8 +184,8 @@ static bool counts_lost(const struct perf_file *file)
 #define LOST_SAMPLES_FILTERED (1u << 15) /* PERF_RECORD_MISC_LOST_SAMPLES_BPF */
 
 /*
- * LOST (id, number) stands where a ring was full. LOST_SAMPLES (the number alone) comes from
- * hardware; but where the kernel counts losses, perf tells with it all of them once more.
+ * LOST (id, number) is written where a ring was full. LOST_SAMPLES (only the number) comes from
+ * hardware; but if the kernel counts losses, perf reports all of them again with it.
  */
 static int heed_lost(struct perf_import *import, const struct perf_event *event,
 		     const struct perf_event_header *record)
@@ -219,7 +219,7 @@ static int heed_sample(struct perf_import *import, const struct perf_event *even
 	return r < 0 ? r : 0;
 }
 
-/* What events are called and count. */
+/* The names and values of events. */
 static void describe_event(const struct perf_import *import, const struct perf_event *event,
 			   char *name, size_t size, struct schema *ret)
 {
@@ -251,13 +251,13 @@ static void describe_event(const struct perf_import *import, const struct perf_e
 		ret->period = UINT64_C(1000000000) / rate;
 }
 
-/* An event that only tells of processes and mappings. */
+/* An event that only reports processes and mappings. */
 static bool is_dummy(const struct perf_event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_DUMMY;
 }
 
-/* Whether the file tells of another kind of CPU than this. */
+/* Whether the file comes from another CPU architecture. */
 static bool is_foreign(const struct perf_file *file)
 {
 	const char *machine = perf_file_text(file, file->machine);
@@ -266,7 +266,7 @@ static bool is_foreign(const struct perf_file *file)
 	return *machine && uname(&name) == 0 && strcmp(name.machine, machine) != 0;
 }
 
-/* To be called when all events are known, before the first sample. */
+/* Call it when all events are known, before the first sample. */
 static int add_schemas(struct perf_import *import)
 {
 	bool only_dummies = true;
@@ -290,7 +290,7 @@ static int add_schemas(struct perf_import *import)
 	return r < 0 ? error_errno(import->err, r, "cannot store its events") : 0;
 }
 
-/* Heeds a record whose turn it is. */
+/* Processes a record when it is due. */
 static int heed(void *self, const struct perf_event_header *record)
 {
 	struct perf_import *import = self;
@@ -299,7 +299,7 @@ static int heed(void *self, const struct perf_event_header *record)
 
 	if (!event)
 		return 0;
-	/* The first one that tells its time starts the clock of the recording. */
+	/* The first record with a time starts the clock of the recording. */
 	if (import->first_ns == 0)
 		import->first_ns = import->last_ns = time_ns;
 	if (time_ns > import->last_ns)
@@ -379,7 +379,7 @@ static int take_record(struct perf_import *import, const struct perf_record *rec
 		r = add_schemas(import);
 	if (r < 0)
 		return r;
-	/* What perf found when it began has no time: it holds since ever. */
+	/* What perf found at its start has no time: it is valid from the beginning. */
 	if (time_ns == 0)
 		return heed(import, aligned);
 	return record_queue_put(&import->queue, time_ns, import->record, record->header.size);
@@ -428,7 +428,7 @@ static void describe(struct perf_import *import)
 				       file->realtime_ns + import->first_ns - file->clock_ns);
 }
 
-/* What is known at the end alone: records without sense, losses that no LOST told. */
+/* What is known only at the end: invalid records, and losses that no LOST record reported. */
 static int count_losses(struct perf_import *import)
 {
 	const struct counts *counts = &import->counts;
@@ -445,9 +445,9 @@ static int read_records(struct perf_import *import)
 	struct perf_record record;
 	int r;
 
-	/* Nobody tells of the idle task. */
+	/* No record describes the idle task. */
 	process_tracker_comm(import->tracker, 0, 0, 0, "swapper", false);
-	/* A thread on its last steps has no ids any more. */
+	/* An exiting thread no longer has ids. */
 	process_tracker_comm(import->tracker, 0, -1, -1, "[unknown]", false);
 	while ((r = perf_records_next(&import->records, &record)) > 0) {
 		r = take_record(import, &record);
@@ -468,7 +468,7 @@ static int read_records(struct perf_import *import)
 	return r < 0 ? r : count_losses(import);
 }
 
-/* When the file was written last, and whose it is. */
+/* The modification time and owner of the file. */
 static void find_origin(const struct import_source *source, struct import_origin *ret)
 {
 	struct stat status;

@@ -30,7 +30,7 @@
 #define SECTION_BYTES 16u
 #define FEATURES 256u
 
-/* Hard limits: far above what perf makes. */
+/* Hard limits, far above what perf writes. */
 #define MAX_EVENTS 256u
 #define MAX_IDS (1u << 20)
 #define MAX_BUILD_IDS (1u << 20)
@@ -69,7 +69,7 @@ void perf_file_fini(struct perf_file *file)
 	id_index_fini(&file->path_index);
 }
 
-/* One event of a session asks for them, and maps stand in the name of any. */
+/* One event of a session requests them, and maps may be recorded under any event. */
 static void expect_build_ids(struct perf_file *file)
 {
 	size_t i;
@@ -93,7 +93,7 @@ static int add_event(struct perf_file *file, const uint8_t *data, size_t size, s
 	return 0;
 }
 
-/* Where the event of an id stands, ID_NONE for none. */
+/* The index of the event with an id, ID_NONE for none. */
 static uint32_t find_id(const struct perf_file *file, uint64_t id)
 {
 	struct id_probe probe = id_index_probe(&file->id_index, hash_pair(id, 1));
@@ -105,13 +105,13 @@ static uint32_t find_id(const struct perf_file *file, uint64_t id)
 	return ID_NONE;
 }
 
-/* Each id costs a lookup, so that those that come again count as well. */
+/* Each id costs a lookup, so repeated ones count as well. */
 static int add_id(struct perf_file *file, uint64_t id, uint32_t event, struct error *err)
 {
 	uint32_t known;
 
 	if (file->ids_read >= MAX_IDS)
-		return 0; /* samples of it count as those of the first event */
+		return 0; /* its samples count as those of the first event */
 	file->ids_read++;
 	known = find_id(file, id);
 	if (known == event)
@@ -145,7 +145,7 @@ struct perf_event *perf_file_event(struct perf_file *file, const struct perf_eve
 
 	if (file->events.count == 0)
 		return NULL;
-	/* Where several events are told apart, ids stand at the same place in all of them. */
+	/* If several events are distinguished, ids are at the same offset in all of them. */
 	if (file->events.count > 1 && perf_record_id(&file->events.items[0].layout, record, &id))
 		event = find_event(file, id);
 	return event ? event : &file->events.items[0];
@@ -216,7 +216,7 @@ static int take_build_ids(struct perf_file *file, struct cursor in)
 	return r;
 }
 
-/* A length (filled up to a multiple of 64), and text that ends somewhere in it. */
+/* A length (padded to a multiple of 64), and text that ends somewhere inside it. */
 static uint32_t take_text(struct perf_file *file, struct cursor *in)
 {
 	uint32_t size = cursor_u32(in);
@@ -245,7 +245,7 @@ static uint32_t take_arguments(struct perf_file *file, struct cursor *in)
 	return id;
 }
 
-/* For each event its attributes again, ids and its name. They stand in the order of the events. */
+/* For each event its attributes again, ids and its name, in the order of the events. */
 static int take_event_names(struct perf_file *file, struct cursor *in)
 {
 	uint32_t count = cursor_u32(in);
@@ -307,7 +307,7 @@ static int take_feature(struct perf_file *file, uint64_t feature, struct cursor 
 	return *text == ID_NONE ? -ENOMEM : 0;
 }
 
-/* The features stand behind the records. One that is cut off is done without. */
+/* The features come after the records. A truncated one is ignored. */
 static int read_features(struct perf_file *file, struct import_source *source, const uint64_t *bits,
 			 struct error *err)
 {
@@ -425,7 +425,7 @@ static int read_file_header(struct perf_file *file, struct import_source *source
 	if (r < 0)
 		return r;
 	file->data_start = records.offset;
-	/* A perf that was killed did not come to write the size, nor what follows. */
+	/* A perf that was killed has not written the size, nor the part after the records. */
 	if (records.size == 0)
 		file->damage = "perf did not finish writing it";
 	file->data_end = records.size == 0 || records.offset + records.size < records.offset
@@ -459,7 +459,7 @@ int perf_file_open(struct perf_file *file, struct import_source *source, struct 
 	return read_file_header(file, source, err);
 }
 
-/* attributes, as long as they say, and ids */
+/* attributes, with the length that they give, and ids */
 static int learn_attr(struct perf_file *file, const uint8_t *body, size_t size, struct error *err)
 {
 	uint32_t attr_bytes;

@@ -8,7 +8,7 @@
 
 #include "import/source.h"
 
-/* More than perf ever puts into one record, which has 64 KiB at most. */
+/* More than perf ever compresses into one record, which is 64 KiB at most. */
 #define MAX_UNPACKED_BYTES (64u << 20)
 
 #define CUT_RECORD "it ends in the middle of a record"
@@ -32,7 +32,7 @@ static int stop(struct perf_records *records, const char *damage)
 	return 0;
 }
 
-/* A whole record from what was unpacked. Returns 1, or 0 when there is none. */
+/* A complete record from the decompressed data. Returns 1, or 0 if there is none. */
 static int next_unpacked(struct perf_records *records, struct perf_record *ret)
 {
 	size_t left = records->unpacked.size - records->unpacked_at;
@@ -46,12 +46,12 @@ static int next_unpacked(struct perf_records *records, struct perf_record *ret)
 		return stop(records, "a compressed record is invalid");
 	}
 	if (ret->header.size > left)
-		return 0; /* goes on in the next compressed record */
+		return 0; /* continues in the next compressed record */
 	records->unpacked_at += ret->header.size;
 	return 1;
 }
 
-/* Gets rid of what was handed out; half a record stays. */
+/* Drops the records that were delivered; half a record stays. */
 static void keep_rest(struct perf_records *records)
 {
 	size_t left = records->unpacked.size - records->unpacked_at;
@@ -63,7 +63,7 @@ static void keep_rest(struct perf_records *records)
 	records->unpacked_at = 0;
 }
 
-/* One stream goes through all compressed records. */
+/* All compressed records form one stream. */
 static int unpack(struct perf_records *records, const uint8_t *data, size_t size)
 {
 	ZSTD_inBuffer in = {.src = data, .size = size};
@@ -164,7 +164,7 @@ void perf_records_skip(struct perf_records *records, uint64_t bytes)
 		records->at = records->end;
 	else
 		records->at += bytes;
-	/* Its last byte tells whether it is there: behind it a pipe may end. */
+	/* Checks for its last byte: a pipe may end right after it. */
 	data = bytes > 0 ? import_source_view(records->source, records->at - 1, 1, &n) : NULL;
 	if (data && n == 0)
 		(void)stop(records, CUT_RECORD);

@@ -21,13 +21,13 @@
 #include "unwind/arch/native.h"
 #include "unwind/walk.h"
 
-/* Large: each change of event begins a new chunk of the recording. */
+/* Large, because each change of event starts a new chunk of the recording. */
 #define BATCH 4096u
 #define WALK_DEPTH 1024u
-/* Where the kernel stops walking unless told otherwise: kernel.perf_event_max_stack. */
+/* The default depth limit of the kernel: kernel.perf_event_max_stack. */
 #define USUAL_DEPTH 127u
 
-/* Columns of samples of one event that wait. */
+/* Columns of pending samples of one event. */
 struct batch {
 	size_t count;
 	uint32_t stack[BATCH];
@@ -47,8 +47,8 @@ struct perf_samples {
 	bool by_frame_pointers; /* some stacks are */
 	struct chain_frames frames;
 	struct chain_walk walk;
-	uint64_t chain[MAX_CHAIN];   /* of a sample to whose chain something is added */
-	VEC(struct batch *) batches; /* by schema; NULL where there was no sample yet */
+	uint64_t chain[MAX_CHAIN];   /* of a sample whose chain is extended */
+	VEC(struct batch *) batches; /* by schema; NULL: no sample yet */
 };
 
 struct perf_samples *perf_samples_new(struct sink *sink, struct process_tracker *tracker,
@@ -114,7 +114,7 @@ int perf_samples_flush(struct perf_samples *samples, struct error *err)
 	return r;
 }
 
-/* Where the next sample of an event goes; NULL without memory. */
+/* Where the next sample of an event is stored; NULL if out of memory. */
 static struct batch *batch_of(struct perf_samples *samples, uint32_t schema)
 {
 	while (samples->batches.count <= schema)
@@ -135,7 +135,7 @@ void perf_samples_set_foreign(struct perf_samples *samples, bool foreign)
 	samples->foreign = foreign;
 }
 
-/* An event without chains tells one address. */
+/* An event without call chains has one address. */
 static void chain_of_ip(struct perf_samples *samples, const struct perf_event_header *record,
 			struct sample_record *sample)
 {
@@ -148,9 +148,9 @@ static void chain_of_ip(struct perf_samples *samples, const struct perf_event_he
 }
 
 /*
- * Where a CPU keeps return addresses in a register, the frame pointers know nothing
- * of who called a leaf that has no frame. perf therefore adds that register to each
- * sample; by the leaf's unwind rule it is told whether it still holds the caller.
+ * If a CPU keeps return addresses in a register, frame pointers do not give the caller of a leaf
+ * without a frame. perf therefore adds that register to each sample; the unwind rule of the leaf
+ * shows whether it still holds the caller.
  */
 static uint64_t caller_of_leaf(struct perf_samples *samples, const struct perf_event *event,
 			       const struct tracked_process *process,
@@ -168,7 +168,7 @@ static uint64_t caller_of_leaf(struct perf_samples *samples, const struct perf_e
 	return trace.count == 2 ? pcs[1] : 0;
 }
 
-/* Puts the caller of the leaf behind it where the chain lacks it. */
+/* Inserts the caller of the leaf if the chain lacks it. */
 static void add_caller(struct perf_samples *samples, const struct perf_event *event,
 		       const struct tracked_process *process, struct sample_record *sample)
 {
@@ -177,7 +177,7 @@ static void add_caller(struct perf_samples *samples, const struct perf_event *ev
 
 	while (at < sample->count && sample->chain[at] != (uint64_t)PERF_CONTEXT_USER)
 		at++;
-	at += 2; /* behind the mark and the leaf */
+	at += 2; /* after the mark and the leaf */
 	if (at >= sample->count || sample->count >= MAX_CHAIN)
 		return;
 	caller = caller_of_leaf(samples, event, process, sample, sample->chain[at - 1]);
@@ -196,7 +196,7 @@ static uint32_t chain_depth(const struct perf_event *event)
 	return event->attr.sample_max_stack > 0 ? event->attr.sample_max_stack : USUAL_DEPTH;
 }
 
-/* Completes the chain of a sample from what came with it. Returns whether it is cut. */
+/* Completes the call chain of a sample with its other data. Returns whether it is cut. */
 static bool complete_chain(struct perf_samples *samples, const struct perf_event *event,
 			   struct tracked_process *process, const struct perf_event_header *record,
 			   struct sample_record *sample)
@@ -222,7 +222,7 @@ static bool complete_chain(struct perf_samples *samples, const struct perf_event
 	return chain_is_cut(sample);
 }
 
-/* The stack of a sample, ID_NONE without memory: from the cache when it was seen before. */
+/* The stack of a sample, from the cache if it was seen before; ID_NONE if out of memory. */
 static uint32_t stack_of(struct perf_samples *samples, const struct perf_event *event,
 			 struct tracked_process *process, const struct perf_event_header *record,
 			 struct sample_record *sample)
@@ -242,7 +242,10 @@ static uint32_t stack_of(struct perf_samples *samples, const struct perf_event *
 	return id;
 }
 
-/* Counts of what happened, nanoseconds for clocks: as the kernel tells it, else as asked for. */
+/*
+ * The number of events, nanoseconds for clocks: as the kernel reports it, else the requested
+ * period.
+ */
 static uint64_t weight_of(const struct perf_event *event, const struct sample_record *sample)
 {
 	uint64_t weight = 1;
@@ -254,7 +257,7 @@ static uint64_t weight_of(const struct perf_event *event, const struct sample_re
 	return weight < INT64_MAX ? weight : INT64_MAX;
 }
 
-/* What is written of a sample. */
+/* What is written for a sample. */
 struct row {
 	uint32_t stack;
 	uint32_t thread;
@@ -280,7 +283,7 @@ static int put_row(struct perf_samples *samples, uint32_t schema, const struct r
 	return batch->count < BATCH ? 0 : flush_batch(samples, schema, err);
 }
 
-/* What the members of the event's group have counted since the last sample has its stack. */
+/* The counts of the other members of the group since the last sample get the stack of this one. */
 static int put_members(struct perf_samples *samples, const struct perf_event *event,
 		       const struct sample_record *sample, struct row *row, struct error *err)
 {

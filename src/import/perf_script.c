@@ -18,12 +18,12 @@
 #include "recording/writer.h"
 
 /*
- * perf script: the text that perf makes of perf.data, which people share. A sample is a
- * line with its thread, time and event, lines with its frames, leaf first, and an empty
- * line. Lines that are neither (sources of -F +srcline, comments) are passed over, and so is
- * what lacks its end: a last line without one, and the stack that it was in.
+ * perf script: the text form of perf.data, which people share. A sample is a line with its thread,
+ * time and event, lines with its frames, leaf first, and an empty line. Lines that are neither
+ * (sources of -F +srcline, comments) are skipped, and so are truncated parts: a last line without a
+ * line end, and the stack that it belongs to.
  *
- * The text is read once for each event, since each change of event begins a chunk of the
+ * The text is read once for each event, because each change of event starts a new chunk of the
  * recording.
  */
 
@@ -31,10 +31,10 @@
 #define MAX_EVENTS 64u
 #define JIT_ARROW "->" /* "outer->inlined", as perf-map-agent writes it */
 
-/* Names of functions and modules that were met, each with its place. */
+/* The functions and modules seen so far, each with its place. */
 struct known_frames {
 	struct strings texts;
-	VEC(uint32_t) places; /* by text; ID_NONE: not made yet */
+	VEC(uint32_t) places; /* by text; ID_NONE: not created yet */
 };
 
 struct event {
@@ -54,8 +54,8 @@ struct reading {
 	uint64_t first_ns;
 	uint64_t samples;
 	bool has_first;
-	bool has_chains; /* samples have callers, each on a line of its own */
-	bool is_cut;     /* the text ends within a line */
+	bool has_chains; /* samples have callers, each on a separate line */
+	bool is_cut;     /* the text ends inside a line */
 };
 
 static struct script_span next_line(struct script_span *all)
@@ -142,7 +142,7 @@ static int add_module(struct reading *reading, struct script_span path, uint32_t
 	return module.path ? sink_module(sink, &module, ret) : -ENOMEM;
 }
 
-/* "[libfoo.so]" of what has no name: addresses differ from run to run. */
+/* "[libfoo.so]" for a frame without a name: addresses differ from run to run. */
 static struct script_span file_name(struct script_span module)
 {
 	const char *slash = module.size > 0 ? memrchr(module.text, '/', module.size) : NULL;
@@ -168,7 +168,7 @@ static const char *nameless(struct reading *reading, struct script_span module)
 	return reading->name.failed ? NULL : (const char *)reading->name.data;
 }
 
-/* The places of "a->b->c" of a JIT, each inlined into the one before it. */
+/* The places of "a->b->c" from a JIT, each inlined into the one before it. */
 static int add_places(struct reading *reading, struct script_span symbol, struct place *place,
 		      uint32_t *ret)
 {
@@ -205,7 +205,7 @@ static int make_place(struct reading *reading, const struct script_frame *frame,
 	return place.name ? import_place(reading->builder, &place, ret) : -ENOMEM;
 }
 
-/* The same for what was met before. Inlined ones depend on what they are in. */
+/* The same, cached. Inlined ones depend on the function they are in. */
 static int find_place(struct reading *reading, const struct script_frame *frame, uint32_t *ret)
 {
 	struct known_frames *known = &reading->known;
@@ -223,7 +223,7 @@ static int find_place(struct reading *reading, const struct script_frame *frame,
 	return r;
 }
 
-/* Frames stand leaf first, and an inlined one before what it is inlined into. */
+/* Frames come leaf first, and an inlined one before the frame it is inlined into. */
 static int make_frames(struct reading *reading)
 {
 	uint32_t inlined = 0;
@@ -271,7 +271,7 @@ static int add_sample(struct reading *reading, const struct script_event *head, 
 	return import_sample(reading->builder, &sample, err);
 }
 
-/* Takes the lines of a sample. Returns 1 and its head, 0 at the end, or -ENOMEM. */
+/* Reads the lines of a sample. Returns 1 and its header, 0 at the end, or -ENOMEM. */
 static int next_sample(struct reading *reading, struct script_span *all, struct script_event *ret)
 {
 	struct script_frame frame;
@@ -323,7 +323,7 @@ static struct script_span drop_modifiers(struct script_span name)
 	return name;
 }
 
-/* The number of an event, UINT32_MAX without memory or when there are too many. */
+/* The number of an event, UINT32_MAX if out of memory or if there are too many. */
 static uint32_t event_of(struct reading *reading, const struct script_event *head)
 {
 	struct script_span event = drop_modifiers(head->event);
@@ -407,7 +407,7 @@ static int script_read(const uint8_t *data, size_t size, struct import_builder *
 		r = strings_init(&reading.known.texts);
 	r = r < 0 ? error_set(err, r, "out of memory")
 		  : read_all(&reading, (struct script_span){(const char *)data, size}, err);
-	/* The text does not tell what walked them: the functions that they end with do. */
+	/* The text does not say how stacks were unwound: the functions at their roots show it. */
 	if (r == 0 && reading.has_chains)
 		recording_writer_info(import_builder_writer(builder), "stacks",
 				      RECORDING_FRAME_POINTERS);
@@ -421,7 +421,7 @@ static int script_read(const uint8_t *data, size_t size, struct import_builder *
 	return r < 0 ? r : import_finish(builder, 0, err);
 }
 
-/* The first line that is no comment begins a sample, and a frame follows or is in it. */
+/* The first line that is not a comment begins a sample, and a frame follows or is in it. */
 static bool script_recognise(const uint8_t *data, size_t size)
 {
 	struct script_span all = {(const char *)data, size};

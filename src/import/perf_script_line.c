@@ -30,7 +30,7 @@ static bool equals(struct script_span span, const char *text)
 	return span.size == strlen(text) && memcmp(span.text, text, span.size) == 0;
 }
 
-/* Takes the word at the front of what is left; empty at the end. */
+/* Takes the next word from the rest; empty at the end. */
 static struct script_span take_word(struct script_span *left)
 {
 	struct script_span word;
@@ -44,7 +44,7 @@ static struct script_span take_word(struct script_span *left)
 	return word;
 }
 
-/* Digits that are all of the span. */
+/* The whole span must be digits. */
 static bool parse_number(struct script_span span, uint64_t max, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -60,7 +60,7 @@ static bool parse_number(struct script_span span, uint64_t max, uint64_t *ret)
 	return span.size > 0;
 }
 
-/* A pid or tid. perf prints -1 where it does not know. */
+/* A pid or tid. perf prints -1 if it is unknown. */
 static bool parse_id(struct script_span span, uint64_t *ret)
 {
 	*ret = UINT32_MAX;
@@ -93,7 +93,7 @@ static bool is_cpu(struct script_span word)
 	       parse_number((struct script_span){word.text + 1, word.size - 2}, UINT32_MAX, &cpu);
 }
 
-/* "94564.109216:", with 6 or 9 digits behind the point. */
+/* "94564.109216:", with 6 or 9 digits after the point. */
 static bool parse_time(struct script_span word, struct script_event *ret)
 {
 	const char *point = memchr(word.text, '.', word.size);
@@ -139,12 +139,12 @@ static bool parse_tail(struct script_span left, bool needs_time, struct script_e
 	return true;
 }
 
-/* The comm ends before the first number that is followed by what follows a thread. */
+/* The comm ends before the first number that is followed by the rest of an event line. */
 static bool parse_with(struct script_span line, bool needs_time, struct script_event *ret)
 {
 	struct script_span left = line;
 
-	(void)take_word(&left); /* a comm has one word at least */
+	(void)take_word(&left); /* a comm has at least one word */
 	while (left.size > 0) {
 		struct script_span word = take_word(&left);
 
@@ -175,7 +175,7 @@ static struct script_span drop_offset(struct script_span symbol)
 	return symbol;
 }
 
-/* The module in brackets at the end, before which a blank stands. False without one. */
+/* The module in brackets at the end, after a blank. Returns false if there is none. */
 static bool split_module(struct script_span *text, struct script_span *ret)
 {
 	size_t at = text->size;
@@ -210,7 +210,7 @@ bool script_frame_parse(struct script_span line, struct script_frame *ret)
 	ret->what = left;
 	if (left.size == 0)
 		return false;
-	/* Without a module (-F ip,sym) an event's line must not be taken for a frame. */
+	/* Without a module (-F ip,sym) an event line must not be mistaken for a frame. */
 	if (!split_module(&left, &ret->module) && left.text[left.size - 1] == ':')
 		return false;
 	ret->symbol = drop_offset(left);

@@ -18,13 +18,13 @@
 #include "recording/writer.h"
 
 /*
- * pprof: profile.proto. Fields may come in any order, so the message is gone through
- * twice: strings, functions, locations and mappings first, then samples.
+ * pprof: profile.proto. Fields may come in any order, so the message is read twice: strings,
+ * functions, locations and mappings first, then samples.
  *
- * Each value type becomes an event of the recording. A first one called "samples" is the
- * number of samples of the others; without it the values are complete, and what is told
- * as the number of samples is the type that counts and stands before them: the objects of
- * bytes, the contentions of a delay. The main one is the default of the file, else the last.
+ * Each value type becomes an event of the recording. If the first one is called "samples", it is
+ * the number of samples of the others. Without it the values are complete, and the number of
+ * samples of a type is the counting type before it: objects for bytes, contentions for a delay. The
+ * main event is the default of the file, else the last.
  */
 
 #define MAX_FRAMES 65536u
@@ -37,19 +37,19 @@ struct field {
 	uint32_t number;
 	uint64_t value;     /* of numbers */
 	struct cursor body; /* of texts, messages and packed numbers */
-	bool packed;        /* there is a body */
+	bool packed;        /* the field has a body */
 };
 
 /*
- * A function, location or mapping. Thousands may refer to one: all that they ask for is read
- * when it is met first.
+ * A function, location or mapping. Thousands may refer to one: everything they need is read at
+ * first use.
  */
 struct item {
 	uint64_t id;
 	struct cursor body; /* of a location: for its lines */
 	uint64_t first;     /* name of a function, mapping of a location, path of a mapping */
 	uint64_t second;    /* file, address, build id */
-	uint32_t made;      /* what became of it: place or module; ID_NONE: not yet */
+	uint32_t made;      /* the resulting place or module; ID_NONE: none yet */
 	uint32_t lines;     /* of a location */
 };
 
@@ -62,24 +62,24 @@ struct reading {
 	struct import_builder *builder;
 	struct strings texts; /* copies with NULs at their ends */
 	VEC(uint32_t) strings;
-	VEC(struct item) functions; /* sorted by id once all are there, as are these */
+	VEC(struct item) functions; /* sorted by id when complete, like these */
 	VEC(struct item) locations;
 	VEC(struct item) mappings;
 	VEC(struct value_kind) kinds;
 	struct value_kind period_kind;
 	uint64_t default_kind;
-	uint64_t title; /* the first comment: where our own files have it */
+	uint64_t title; /* the first comment: our own files have the title there */
 	uint64_t period;
 	uint64_t time_ns;
 	uint64_t duration_ns;
 	size_t main_kind;
-	size_t first_kind; /* 1 when the first one counts the samples of the others */
+	size_t first_kind; /* 1 if the first one counts the samples of the others */
 	VEC(struct frame) frames;
 	VEC(int64_t) values;
 	uint64_t first_mapping;
 };
 
-/* Steps to the next field. False at the end, or when the cursor failed. */
+/* Moves to the next field. Returns false at the end, or if the cursor failed. */
 static bool next_field(struct cursor *in, struct field *ret)
 {
 	uint64_t tag;
@@ -238,7 +238,7 @@ static bool is_count(const struct reading *reading, size_t kind)
 	return strcmp(text_of(reading, reading->kinds.items[kind].unit), "count") == 0;
 }
 
-/* The kind that tells how many there are of another: objects stand before their bytes. */
+/* The kind that counts another: objects come before their bytes. */
 static size_t count_kind(const struct reading *reading, size_t kind)
 {
 	size_t i = kind;
@@ -285,7 +285,7 @@ static struct build_id parse_build_id(const char *text)
 	return id;
 }
 
-/* What is known of the mapping of a location. */
+/* Reads the mapping of a location. */
 struct mapped {
 	uint32_t module;
 	enum function_origin origin;
@@ -342,7 +342,7 @@ static int add_line(struct reading *reading, struct cursor body, struct place *p
 	return import_place(reading->builder, place, made);
 }
 
-/* The frame of a location, made when it is first met. */
+/* The frame of a location, created at first use. */
 static int locate(struct reading *reading, struct item *item, struct frame *ret)
 {
 	struct cursor lines[MAX_LINES];
@@ -419,7 +419,7 @@ static void take_label(const struct reading *reading, struct cursor body, struct
 	} else if (labels->count < LABELS_MAX) {
 		char *place = labels->numbers[labels->count];
 
-		/* A unit that is cut is none that anyone knows. */
+		/* A truncated unit is not a known one. */
 		(void)snprintf(place, sizeof(labels->numbers[0]), "%" PRId64 "%s%.40s",
 			       (int64_t)number, *unit ? " " : "", unit);
 		labels->items[labels->count++] = (struct label){key, text ? text : place};
@@ -442,7 +442,7 @@ static int gather(struct reading *reading, struct cursor body, struct labels *la
 						      reading->locations.count, number);
 			struct frame frame;
 
-			/* A frame of many lines, which are shown as frames, counts as these. */
+			/* A location with many lines counts as that many frames. */
 			if (!item || reading->frames.count >= MAX_FRAMES || lines >= MAX_FRAMES)
 				return -EBADMSG;
 			r = locate(reading, item, &frame);
@@ -464,7 +464,7 @@ static uint64_t value_at(const struct reading *reading, size_t at)
 	return at < reading->values.count ? (uint64_t)reading->values.items[at] : 0;
 }
 
-/* What pprof -diff_base writes: to leave out what fell would make a growth of it. */
+/* Output of pprof -diff_base: ignoring decreases would turn it into a growth profile. */
 static int refuse_difference(const struct reading *reading, struct error *err)
 {
 	size_t i;
@@ -482,7 +482,7 @@ static int refuse_difference(const struct reading *reading, struct error *err)
 	return 0;
 }
 
-/* Adds what a sample has of one kind. */
+/* Adds the value of one kind of a sample. */
 static int add_sample(struct reading *reading, struct cursor body, size_t kind, struct error *err)
 {
 	struct labels labels = {.process = ""};
@@ -550,7 +550,7 @@ static int add_kinds(struct reading *reading)
 	size_t i;
 	int r = 0;
 
-	/* Our own files without a title may begin with what was lost. */
+	/* In our own files without a title, the first comment may be the number of lost samples. */
 	if (!strstr(text_of(reading, reading->title), " samples were lost") &&
 	    !strstr(text_of(reading, reading->title), " sample was lost"))
 		recording_writer_info(writer, "title", text_of(reading, reading->title));
@@ -568,7 +568,7 @@ static int add_kinds(struct reading *reading)
 	return r;
 }
 
-/* All samples of one kind, then all of the next: each change begins a chunk of the file. */
+/* All samples of one kind, then all of the next: each change starts a new chunk in the file. */
 static int second_pass(struct reading *reading, struct cursor in, struct error *err)
 {
 	struct field field;

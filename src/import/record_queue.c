@@ -8,7 +8,9 @@
 
 #include <linux/perf_event.h>
 
-/* A round of fp samples is some megabytes on a large machine; copied stacks need more. */
+/*
+ * A round of frame-pointer samples is some megabytes on a large machine; copied stacks need more.
+ */
 #define LIMIT_BYTES (64u << 20)
 
 void record_queue_init(struct record_queue *queue, record_queue_fn *fn, void *self)
@@ -23,7 +25,7 @@ void record_queue_fini(struct record_queue *queue)
 	bytes_fini(&queue->spare);
 }
 
-/* Records of one time stay in the order in which they came. */
+/* Records with equal times stay in order of arrival. */
 static int compare(const void *a, const void *b)
 {
 	const struct queued_record *x = a;
@@ -51,7 +53,7 @@ static const struct perf_event_header *record_at(const struct record_queue *queu
 	return (const void *)(queue->data.data + queue->records.items[i].offset);
 }
 
-/* Forgets the first n records. */
+/* Drops the first n records. */
 static int drop(struct record_queue *queue, size_t n)
 {
 	struct bytes kept = queue->spare;
@@ -72,7 +74,7 @@ static int drop(struct record_queue *queue, size_t n)
 	return kept.failed ? -ENOMEM : 0;
 }
 
-/* Hands out what is not newer than that, but at least so many. */
+/* Delivers records that are not newer than this, but at least this many. */
 static int public_error(struct record_queue *queue, uint64_t until_ns, size_t least)
 {
 	size_t i;

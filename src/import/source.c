@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "import/import.h"
 
-/* What is read at once, unless more is asked for. */
+/* The default size of a read. */
 #define WINDOW_BYTES (1u << 20)
 
 void import_source_of_fd(struct import_source *source, int fd, uint64_t start)
@@ -25,7 +25,7 @@ void import_source_fini(struct import_source *source)
 	bytes_fini(&source->window);
 }
 
-/* Fills the window from offset on with at least n bytes, where there are so many. */
+/* Fills the window from offset on with at least n bytes, if there are that many. */
 static int fill(struct import_source *source, uint64_t offset, size_t n)
 {
 	size_t want = n > WINDOW_BYTES ? n : WINDOW_BYTES;

@@ -15,18 +15,17 @@
 #include "recording/writer.h"
 
 /*
- * speedscope: sampled and evented profiles, each a thread. Weights in units of time
- * move the clock on, so the order of time is kept. Of an evented profile, which tells
- * when each frame opens and closes, every stretch between two events is a sample of
- * the stack that was open then:
+ * speedscope: sampled and evented profiles, each a thread. Weights in units of time advance the
+ * clock, so the time order is kept. An evented profile gives the times when frames open and close:
+ * the time between two events is a sample of the stack that was open then:
  *
  *	at 0 open main, at 2 open f, at 5 close f, at 6 close main
  *	main 2, main;f 3, main 1
  */
 
 #define MAX_FRAMES 65536u
-#define MAX_WEIGHT 9e18 /* what a recording holds */
-/* Frames of all stretches together: a small file of deep stacks must not keep us for ever. */
+#define MAX_WEIGHT 9e18 /* limit of a recording */
+/* Limit for the frames of all such samples: a small file with deep stacks must not run forever. */
 #define MAX_EVENTED_FRAMES (1ull << 32)
 
 struct unit {
@@ -46,7 +45,7 @@ static const struct unit units[] = {
 	{"none", "count", 1, false, true},
 };
 
-/* What profiles are told apart by: a name, or "" and the unit alone. */
+/* What distinguishes profiles: a name, or "" and only the unit. */
 struct value {
 	const char *name; /* of the document */
 	const char *unit; /* of the recording */
@@ -55,7 +54,7 @@ struct value {
 struct scope {
 	struct import_builder *builder;
 	const struct unit *unit;  /* of the profile */
-	VEC(struct value) values; /* each has the schema of its place here */
+	VEC(struct value) values; /* the index is the schema */
 	VEC(uint32_t) places;
 	VEC(struct frame) frames;
 	uint64_t evented_frames;
@@ -129,7 +128,7 @@ static int gather(struct scope *scope, const json_t *stack, struct error *err)
 	return 0;
 }
 
-/* Adds a sample of the gathered frames; time moves on by its weight. */
+/* Adds a sample with the collected frames; time advances by its weight. */
 static int add_gathered(struct scope *scope, double value, struct import_sample *sample,
 			struct error *err)
 {
@@ -151,7 +150,7 @@ static int add_gathered(struct scope *scope, double value, struct import_sample 
 	return r;
 }
 
-/* Without weights each sample weighs one. */
+/* Without weights each sample has weight 1. */
 static int add_stack(struct scope *scope, const json_t *stack, const json_t *weight,
 		     struct import_sample *sample, struct error *err)
 {
@@ -184,7 +183,7 @@ static int add_stacks(struct scope *scope, const json_t *profile, struct import_
 	return 0;
 }
 
-/* Opens or closes a frame. Frames close in the reverse order of their opening. */
+/* Opens or closes a frame. Frames close in reverse order of opening. */
 static int take_event(struct scope *scope, const json_t *event, struct error *err)
 {
 	json_int_t at = json_integer_value(json_object_get(event, "frame"));
@@ -210,7 +209,7 @@ static int take_event(struct scope *scope, const json_t *event, struct error *er
 	return 0;
 }
 
-/* The stretch of time before an event, or before the end; nothing when nothing is open. */
+/* The time before an event, or before the end; nothing if no frame is open. */
 static int add_stretch(struct scope *scope, double since, double length,
 		       struct import_sample *sample, struct error *err)
 {
@@ -226,7 +225,7 @@ static int add_stretch(struct scope *scope, double since, double length,
 	return add_gathered(scope, length * scope->unit->factor, sample, err);
 }
 
-/* What is open after the last event stays so until the end of the profile. */
+/* Frames still open after the last event stay open until the end of the profile. */
 static int add_events(struct scope *scope, const json_t *profile, struct import_sample *sample,
 		      struct error *err)
 {
@@ -254,7 +253,7 @@ static int add_events(struct scope *scope, const json_t *profile, struct import_
 	return add_stretch(scope, before - start, end - before, sample, err);
 }
 
-/* The value at the end of a name of ours: "comm (process 1, thread 2): value". "": none. */
+/* The value at the end of one of our own names: "comm (process 1, thread 2): value". "": none. */
 static const char *value_of(const char *name)
 {
 	const char *thread = strstr(name, ", thread ");
@@ -269,7 +268,7 @@ static const char *value_of(const char *name)
 	return strncmp(thread, "): ", 3) == 0 ? thread + 3 : "";
 }
 
-/* The schema of a profile, ID_NONE when there is none yet. Values are few. */
+/* The schema of a profile, ID_NONE if there is none yet. There are few values. */
 static uint32_t find_value(const struct scope *scope, const char *name, const struct unit *unit)
 {
 	uint32_t i;
@@ -281,7 +280,7 @@ static uint32_t find_value(const struct scope *scope, const char *name, const st
 	return ID_NONE;
 }
 
-/* What profiles measure that do not tell: "samples" is what every recording counts. */
+/* What profiles measure that do not say it: "samples" is what every recording counts. */
 static const char *name_of(const struct unit *unit, bool is_first)
 {
 	if (unit->time)
@@ -301,7 +300,7 @@ static int add_value(struct scope *scope, const char *name, const struct unit *u
 	return r < 0 ? r : vec_push(&scope->values, ((struct value){name, unit->unit}));
 }
 
-/* Makes the schemas; that of the first profile is the first, whatever its name says. */
+/* Creates the schemas; that of the first profile comes first, whatever its name is. */
 static int add_values(struct scope *scope, const json_t *profiles)
 {
 	const struct unit *unit = unit_of(json_array_get(profiles, 0));
@@ -318,9 +317,7 @@ static int add_values(struct scope *scope, const json_t *profiles)
 	return r;
 }
 
-/*
- * The thread of a profile. Our own names are taken apart: "comm (process 1, thread 2)".
- */
+/* The thread of a profile. Our own names are parsed: "comm (process 1, thread 2)". */
 static int thread_of(struct scope *scope, const char *name, unsigned int number, uint32_t *ret)
 {
 	const char *bracket = strrchr(name, '(');

@@ -21,7 +21,7 @@ const struct importer_ops *const importers[] = {
 	&import_gperftools_cpu,
 	&import_gperftools_text,
 	&import_perf_script,
-	&import_folded, /* last: it takes nearly any text */
+	&import_folded, /* last, because it accepts nearly any text */
 	NULL,
 };
 
@@ -35,7 +35,7 @@ const struct importer_ops *importer_find(const uint8_t *data, size_t size)
 	return NULL;
 }
 
-/* The same; those of plug-ins first, for one of ours takes nearly any text. */
+/* The same; plug-ins come first, because one of ours accepts nearly any text. */
 static const struct importer_ops *find_any(const struct importer_ops *const *more,
 					   const uint8_t *data, size_t size)
 {
@@ -45,7 +45,7 @@ static const struct importer_ops *find_any(const struct importer_ops *const *mor
 	return importer_find(data, size);
 }
 
-/* For formats that need all of it at once. */
+/* For formats that need the whole file at once. */
 static int read_whole(const struct importer_ops *ops, struct import_source *source,
 		      struct import_builder *builder, struct error *err)
 {
@@ -81,7 +81,7 @@ static int read_with(const struct importer_ops *ops, struct import_source *sourc
 	return r;
 }
 
-/* What helps with a file that an importer does not take. Returns the code. */
+/* Sets the remedy for a file that an importer rejects. Returns the code. */
 static int advise(int code, struct error *err)
 {
 	if (code == -EFBIG || code == -E2BIG)

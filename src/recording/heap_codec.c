@@ -18,10 +18,10 @@ enum { SITE_EXPECTED = 0, SITE_NEW = 1, SITE_FIRST = 2, SITE_FAR = 255 };
 /* Codes of addresses; from 1 on: how many events ago it occurred. */
 enum {
 	ADDRESS_EXPECTED = 0,
-	ADDRESS_PAGED = 192, /* a byte more */
+	ADDRESS_PAGED = 192, /* an additional byte */
 	ADDRESS_LONG = 253,  /* an additional varint */
 	ADDRESS_UNALIGNED = 254,
-	ADDRESS_FAR = 255, /* units of 16 bytes from the last one that was */
+	ADDRESS_FAR = 255, /* units of 16 bytes from the last far address */
 };
 #define PAGED_END (ADDRESS_PAGED + (ADDRESS_LONG - ADDRESS_PAGED) * 256u)
 
@@ -237,7 +237,7 @@ static ALWAYS_INLINE void put_distance(struct heap_encoder *encoder, uint32_t di
 	uint8_t **far = &encoder->end[HEAP_COLUMN_FAR_ADDRESS - 1];
 	bool is_paged = distance >= ADDRESS_PAGED;
 
-	if (distance < PAGED_END) { /* the branch would be unpredictable */
+	if (distance < PAGED_END) { /* no branch on is_paged: it is unpredictable */
 		put_byte(encoder, HEAP_COLUMN_ADDRESS,
 			 is_paged ? ADDRESS_PAGED + (distance - ADDRESS_PAGED) / 256 : distance);
 		**far = (uint8_t)(distance - ADDRESS_PAGED);
