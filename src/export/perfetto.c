@@ -78,7 +78,7 @@ struct seen {
 };
 
 struct perfetto {
-	bool clock; /* told of */
+	bool clock; /* written */
 	bool begun;
 	struct perfetto_tracks tracks;
 	struct seen threads;

@@ -5,14 +5,14 @@
 /*
  * loader: shared by the files that turn a recording into a profile (load.h). Private to them.
  *
- *	load.c          stacks, sums and what the profile says about itself
- *	load_heap.c     what the heap's stacks come to
- *	load_order.c    the samples one by one, in the order of time
- *	load_places.c   from addresses to locations with names
- *	load_samples.c  single samples, in a second reading of the file
- *	load_tracks.c   what there was over time besides samples
+ *	load.c          stacks, sums and the facts of the profile
+ *	load_heap.c     sums of the heap's stacks
+ *	load_order.c    single samples, in time order
+ *	load_places.c   turns addresses into locations with names
+ *	load_samples.c  single samples, in a second pass over the file
+ *	load_tracks.c   data over time other than samples
  *	load_values.c   the value types, from the events of the recording
- *	live_profile.c  stacks of an engine that still samples: no recording at all
+ *	live_profile.c  stacks of a running engine, without a recording
  */
 
 #include <stdbool.h>

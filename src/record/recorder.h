@@ -7,14 +7,14 @@
  *
  * A part ends before the parts that it uses:
  *
- *	remote control	asks the pace, the leak watch, the engine and the writer
- *	leak watch	uses the engine and the writer; programs that wait for it go on
- *	engine		writes into the writer's sink, asks for kernel addresses
- *	kernel, jit, memory	what was learned while it ran
+ *	remote control	uses the pace, the leak watch, the engine and the writer
+ *	leak watch	uses the engine and the writer; programs that wait for it continue
+ *	engine		writes into the writer's sink, looks up kernel addresses
+ *	kernel, jit, memory	what was collected during the recording
  *	flight, writer	the output
- *	-- the recording has ended; a program that was launched may still run --
- *	child, others	the target, and what the engine had left for it
- *	signals		as they were before
+ *	-- the recording has ended; a launched program may still run --
+ *	child, others	the target, and what the engine left in place for it
+ *	signals		restored
  *
  * The pace only borrows the engine, and is not used after the remote control has ended.
  */

@@ -3,8 +3,8 @@
 #define WICK_LOAD_FILTER_STACK_FILTER_H
 
 /*
- * stack_filter: which stacks of a profile are wanted, by the names of their
- * functions and modules. Each function is matched once.
+ * stack_filter: selects stacks of a profile by the names of their functions and modules. Each
+ * function is matched once.
  */
 
 #include <regex.h>

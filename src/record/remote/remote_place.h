@@ -9,11 +9,11 @@
  * A folder belongs to one user and only that user can enter it, so no other user can occupy a name
  * there. In order of preference it is
  *
- *	/run/wick			of root
- *	$XDG_RUNTIME_DIR/wick		where that is a folder of the user
+ *	/run/wick			for root
+ *	$XDG_RUNTIME_DIR/wick		if that is a folder of the user
  *	/run/user/UID/wick		likewise
- *	/tmp/wick-UID			or, where another user has taken that name,
- *	/tmp/wick-UID-XXXXXX		with letters that nobody can guess
+ *	/tmp/wick-UID			or, if another user has taken that name,
+ *	/tmp/wick-UID-XXXXXX		with random letters
  *
  * A client searches all of these, because the recorder may have had a different environment.
  */
