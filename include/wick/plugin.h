@@ -118,7 +118,7 @@ struct wick_plugin_symbol {
 	size_t size;          /* sizeof(struct wick_plugin_symbol) in wick */
 	const char *function; /* linker names are demangled like those from files */
 	const char *file;     /* NULL: unknown */
-	uint32_t line;        /* 0: not known */
+	uint32_t line;        /* 0: unknown */
 };
 
 /* Finds names for addresses that have none in files. Resolvers are called one after another. */

@@ -148,7 +148,7 @@ static int enlist(struct firefox *firefox, uint32_t text, bool is_file)
 	return is_file ? vec_push(&firefox->sources, text) : vec_push(&firefox->libs, text);
 }
 
-/* A module and a file of one name would have one number: then the file is left out. */
+/* A module and a file with the same name would share a number: then the file is left out. */
 static int list_texts(struct firefox *firefox, const struct profile *profile)
 {
 	size_t i;

@@ -204,7 +204,7 @@ static uint32_t *sort_costs(struct scope *scope)
 	return starts;
 }
 
-/* The profiles of one value type. */
+/* Writes the profiles of one value type. */
 static int put_value(struct scope *scope)
 {
 	const struct profile *profile = scope->profile;

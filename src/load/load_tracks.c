@@ -66,7 +66,7 @@ static int name_track(struct loader *loader, struct level_track *track, const ch
 		       : 0;
 }
 
-/* Adds a track, which it takes over. 0 or -ENOMEM. */
+/* Adds a track and takes it over. Returns 0 or -ENOMEM. */
 static int add_track(struct loader *loader, struct level_track *track, const char *name,
 		     const char *unit)
 {

@@ -363,7 +363,7 @@ static uint64_t find_limit(struct merger *merger)
 	return limit_ns;
 }
 
-/* The event as it is in the result. 0 or -ENOMEM. */
+/* The event as it is in the result. Returns 0 or -ENOMEM. */
 static int move_event(struct source *source, struct heap_event *event)
 {
 	event->time_ns += source->shift_ns;

@@ -13,7 +13,7 @@ struct error;
 struct kernel_addresses;
 struct kernel_symbols;
 
-struct kernel_addresses *kernel_addresses_new(void);            /* NULL without memory */
+struct kernel_addresses *kernel_addresses_new(void);            /* NULL: out of memory */
 void kernel_addresses_free(struct kernel_addresses *addresses); /* NULL is fine */
 
 /* Reads the table now; fails as kernel_symbols_read() does. */
