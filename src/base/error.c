@@ -25,27 +25,29 @@ static const struct {
 	const char *remedy;
 } remedies[] = {
 	{ENOMEM, ABOUT_ANYTHING,
-	 "end other programs, or raise the memory limit of this container or service"},
+	 "stop other programs, or raise the memory limit of this container or service"},
 	{ENFILE, ABOUT_ANYTHING,
-	 "raise the machine's limit of open files: sudo sysctl fs.file-max=1048576"},
+	 "raise the system-wide limit on open files: sudo sysctl fs.file-max=1048576"},
 	{EACCES, ABOUT_SYSTEM, "run as root, or see what is allowed here: wick doctor"},
 	{EPERM, ABOUT_SYSTEM, "run as root, or see what is allowed here: wick doctor"},
-	{EAGAIN, ABOUT_SYSTEM, "end other programs, or raise the limits: see ulimit -a"},
-	{0, ABOUT_SYSTEM, "see what works here: wick doctor; if that is fine, report it"},
-	{ENOENT, ABOUT_FILE, "check the spelling of the path, and the folder that it begins in"},
-	{ENOTDIR, ABOUT_FILE, "check the path: a part of it is no folder"},
+	{EAGAIN, ABOUT_SYSTEM, "stop other programs, or raise the limits: see ulimit -a"},
+	{0, ABOUT_SYSTEM,
+	 "see what works here: wick doctor; if it finds no problem, report this error"},
+	{ENOENT, ABOUT_FILE, "check the spelling of the path, and the folder it is relative to"},
+	{ENOTDIR, ABOUT_FILE, "check the path: a part of it is not a folder"},
 	{EISDIR, ABOUT_FILE, "name a file, not a folder"},
-	{EACCES, ABOUT_FILE, "let this user use it (ls -ld shows whose it is), or run as root"},
-	{EPERM, ABOUT_FILE, "let this user use it (ls -ld shows whose it is), or run as root"},
-	{ELOOP, ABOUT_FILE, "check the path: its symbolic links lead round in a circle"},
+	{EACCES, ABOUT_FILE, "give this user access (ls -ld shows the owner), or run as root"},
+	{EPERM, ABOUT_FILE, "give this user access (ls -ld shows the owner), or run as root"},
+	{ELOOP, ABOUT_FILE, "check the path: its symbolic links form a loop"},
 	{ENAMETOOLONG, ABOUT_FILE, "choose a shorter name"},
-	{EROFS, ABOUT_FILE, "choose another place: nothing can be written there"},
+	{EROFS, ABOUT_FILE, "choose another place: this file system is read-only"},
 	{ENOSPC, ABOUT_FILE, "free some space there, or choose another place"},
-	{EDQUOT, ABOUT_FILE, "free some space of yours there, or choose another place"},
-	{EFBIG, ABOUT_FILE, "choose another place: its file system takes no files so large"},
-	{ETXTBSY, ABOUT_FILE, "choose another name: it is a program that runs"},
-	{EIO, ABOUT_FILE, "see what the kernel says of the disk: sudo dmesg"},
-	{0, ABOUT_FILE, "see what it is: ls -ld, and choose another when it is no plain file"},
+	{EDQUOT, ABOUT_FILE, "delete some of your files there, or choose another place"},
+	{EFBIG, ABOUT_FILE,
+	 "choose another place: its file system does not allow files that large"},
+	{ETXTBSY, ABOUT_FILE, "choose another name: this program is running"},
+	{EIO, ABOUT_FILE, "see what the kernel reports about the disk: sudo dmesg"},
+	{0, ABOUT_FILE, "see what it is with ls -ld; choose another if it is not a regular file"},
 };
 
 /* Limits that a process is given. */
@@ -57,10 +59,10 @@ static const struct {
 	const char *limit;
 	rlim_t wanted;
 } limits[] = {
-	{EMFILE, ABOUT_ANYTHING, RLIMIT_NOFILE, 1, "of open files", LIMIT_MANY_FILES},
-	{ENOMEM, ABOUT_ANYTHING, RLIMIT_AS, 1024, "of memory (KB)", RLIM_INFINITY},
-	{ENOMEM, ABOUT_ANYTHING, RLIMIT_DATA, 1024, "of memory (KB)", RLIM_INFINITY},
-	{EFBIG, ABOUT_FILE, RLIMIT_FSIZE, 1024, "of file sizes (KB)", RLIM_INFINITY},
+	{EMFILE, ABOUT_ANYTHING, RLIMIT_NOFILE, 1, "on open files", LIMIT_MANY_FILES},
+	{ENOMEM, ABOUT_ANYTHING, RLIMIT_AS, 1024, "on memory (KB)", RLIM_INFINITY},
+	{ENOMEM, ABOUT_ANYTHING, RLIMIT_DATA, 1024, "on memory (KB)", RLIM_INFINITY},
+	{EFBIG, ABOUT_FILE, RLIMIT_FSIZE, 1024, "on file sizes (KB)", RLIM_INFINITY},
 };
 
 static bool concerns(enum about entry, enum about failure)
@@ -80,7 +82,7 @@ static void advise_by_code(struct error *err, enum about about)
 		(void)getrlimit((__rlimit_resource_t)limits[i].resource, &limit); /* cannot fail */
 		if (!limit_remedy(limits[i].resource, limits[i].wanted, command, sizeof(command)))
 			continue;
-		error_remedy(err, "raise the limit %s, which is %llu: %s", limits[i].limit,
+		error_remedy(err, "raise the limit %s, now %llu: %s", limits[i].limit,
 			     (unsigned long long)limit.rlim_cur / limits[i].unit, command);
 		return;
 	}

@@ -44,9 +44,9 @@ int log_parse(const char *text, enum log_level *ret_level, const char **ret_file
 		*ret_file = text[length] ? text + length + 1 : "";
 		return 0;
 	}
-	(void)error_set(err, -EINVAL, "WICK_LOG=%.100s is not understood", text);
-	error_remedy(err, "give it error, warn, info, debug or trace, and :FILE if lines are to go "
-			  "there");
+	(void)error_set(err, -EINVAL, "WICK_LOG=%.100s is invalid", text);
+	error_remedy(err,
+		     "set it to error, warn, info, debug or trace; append :FILE to log to a file");
 	return -EINVAL;
 }
 
@@ -65,16 +65,16 @@ static int open_file(const char *path, struct error *err)
 	int fd;
 
 	if (getauxval(AT_SECURE)) {
-		(void)error_set(err, -EPERM, "WICK_LOG: %.200s is not written with raised rights",
-				path);
-		error_remedy(err, "leave out the file: lines go to standard error then");
+		(void)error_set(err, -EPERM,
+				"WICK_LOG: %.200s is not written with elevated privileges", path);
+		error_remedy(err, "leave out the file: the log then goes to standard error");
 		return -EPERM;
 	}
 	fd = outfile_open_ready(path, NULL, &created, err);
 	if (fd < 0) {
 		(void)error_prefix(err, fd, "WICK_LOG");
-		error_remedy(err, "name a file that can be written to, or none: lines go to "
-				  "standard error then");
+		error_remedy(err,
+			     "name a writable file, or none: the log then goes to standard error");
 		return fd;
 	}
 	/*

@@ -156,7 +156,7 @@ def test_too_few_descriptors_are_named_with_the_limit(wick, engine):
             too_few = limit
     done = record(too_few)
     assert done.returncode == contract.FAILED
-    assert "open files" in done.stderr and f"which is {too_few}: " in done.stderr
+    assert "open files" in done.stderr and f"now {too_few}: " in done.stderr
     assert "nofile=65536" in done.stderr
 
 
@@ -168,4 +168,4 @@ def test_more_threads_than_descriptors_are_followed_by_an_engine_that_needs_fewe
     done = wick.run("record", "-p", target.pid, "-d", "0.1", "-o", wick.new_path(),
                     prefix=("prlimit", "--nofile=100:100"))
     assert done.returncode == contract.DONE
-    assert "ptrace engine" in done.stderr and "which is 100: " in done.stderr
+    assert "ptrace engine" in done.stderr and "now 100: " in done.stderr

@@ -38,7 +38,7 @@ static void no_descriptors_come_with_the_limit_that_helps(void **state)
 	(void)error_errno(&err, -EMFILE, "cannot open x");
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_string_equal(err.text, "cannot open x: too many open files");
-	assert_non_null(strstr(err.remedy, "which is 64: ulimit -n "));
+	assert_non_null(strstr(err.remedy, "now 64: ulimit -n "));
 }
 
 /* Whatever fails has a remedy: for every code of the system, and for every way to fail. */
@@ -84,9 +84,9 @@ static void a_limit_that_was_met_is_told_with_what_raises_it(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
 	(void)error_file(&err, -EFBIG, "cannot write x");
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-	assert_non_null(strstr(err.remedy, "raise the limit of file sizes (KB), which is 1024: "));
+	assert_non_null(strstr(err.remedy, "raise the limit on file sizes (KB), now 1024: "));
 	if (old.rlim_max == RLIM_INFINITY)
-		assert_non_null(strstr(err.remedy, "which is 1024: ulimit -f unlimited"));
+		assert_non_null(strstr(err.remedy, "now 1024: ulimit -f unlimited"));
 	(void)error_set(&err, -EFBIG, "x is larger than 5");
 	assert_string_equal(err.remedy, ""); /* that is a limit of ours */
 }

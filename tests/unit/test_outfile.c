@@ -163,16 +163,16 @@ static void a_link_that_leads_nowhere_is_told_as_one(void **state)
 
 	assert_int_equal(symlink("gone/away", path_of("link")), 0);
 	assert_int_equal(outfile_write(path_of("link"), "-o FILE", "x", 1, &err), -ENOENT);
-	assert_non_null(strstr(err.text, "it is a link that leads nowhere, to gone/away"));
+	assert_non_null(strstr(err.text, "it is a dangling link to gone/away"));
 	assert_non_null(strstr(err.remedy, "remove the link"));
 	assert_non_null(strstr(err.remedy, "-o FILE"));
 	assert_int_equal(outfile_open(path_of("link"), "-o FILE", &created, &err), -ENOENT);
-	assert_non_null(strstr(err.text, "it is a link that leads nowhere"));
+	assert_non_null(strstr(err.text, "it is a dangling link"));
 	assert_int_equal(outfile_write(path_of("link/x"), "-o FILE", "x", 1, &err), -ENOENT);
-	assert_non_null(strstr(err.text, "/link is a link that leads nowhere, to gone/away"));
+	assert_non_null(strstr(err.text, "/link is a dangling link to gone/away"));
 	assert_int_equal(unlink(path_of("link")), 0);
 	assert_int_equal(outfile_write(path_of("link/x"), "-o FILE", "x", 1, &err), -ENOENT);
-	assert_null(strstr(err.text, "leads nowhere")); /* no link, no folder */
+	assert_null(strstr(err.text, "dangling")); /* no link, no folder */
 }
 
 static void a_file_with_another_name_is_not_written_into_in_a_sticky_folder(void **state)
@@ -185,7 +185,7 @@ static void a_file_with_another_name_is_not_written_into_in_a_sticky_folder(void
 	assert_int_equal(outfile_write(other, "-o FILE", "precious", 8, NULL), 0);
 	assert_int_equal(link(other, path), 0);
 	assert_int_equal(chmod(folder, 01777), 0);
-	assert_refused(path, "other names");
+	assert_refused(path, "other hard links");
 	assert_holds(other, "precious");
 	assert_int_equal(chmod(folder, 0700), 0);
 	assert_int_equal(unlink(path), 0);

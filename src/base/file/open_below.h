@@ -6,7 +6,7 @@
  * open_below: reads files whose names somebody else has chosen.
  *
  * A name leads to a file below a folder or nowhere: "..", hidden names and links that leave the
- * folder are refused, and so is what is no regular file, before it is opened: devices and the
+ * folder are refused, and so is what is not a regular file, before it is opened: devices and the
  * writers of pipes notice nothing.
  *
  * Users can be given who have to be able to read it as well, by the bits of its mode, where

@@ -77,7 +77,7 @@ int outfile_stdout_failed(int code, struct error *err)
 {
 	if (code == -EBADF) {
 		(void)error_set(err, code, "standard output is closed");
-		error_remedy(err, "leave it open, or send it to a file: > FILE");
+		error_remedy(err, "keep it open, or redirect it to a file: > FILE");
 		return code;
 	}
 	return error_file(err, code, "cannot write to standard output");
@@ -119,9 +119,9 @@ static bool tell_dangling(const char *path, const char *option, struct error *er
 	if (size < 0)
 		return false; /* or it has just gone */
 	target[size] = '\0';
-	(void)error_set(err, -ENOENT, "cannot write %s: %s is a link that leads nowhere, to %s",
-			path, strcmp(link, path) == 0 ? "it" : link, target);
-	advise(err, "remove the link or make what it leads to, or choose another place", option);
+	(void)error_set(err, -ENOENT, "cannot write %s: %s is a dangling link to %s", path,
+			strcmp(link, path) == 0 ? "it" : link, target);
+	advise(err, "remove the link or create its target, or choose another place", option);
 	return true;
 }
 
@@ -135,9 +135,9 @@ static int cannot_write(const char *path, const char *option, int code, struct e
 	if (code == -ENOSPC || code == -EDQUOT)
 		advise(err, "free some space, or choose another place", option);
 	else if (code == -ELOOP)
-		advise(err, "name the place that its links lead to", option);
+		advise(err, "give the path that its links point to", option);
 	else if (code == -ENOENT || code == -ENOTDIR)
-		advise(err, "make its folder first, or choose another place", option);
+		advise(err, "create its folder first, or choose another place", option);
 	else if (code == -EACCES || code == -EPERM || code == -EROFS || code == -EISDIR)
 		advise(err, "choose a place you may write to", option);
 	return code;
@@ -208,7 +208,7 @@ static const char *why_not(const struct stat *status)
 	if (!owner_is_ours(status->st_uid))
 		return "it belongs to another user, in a folder that others can write to";
 	if (S_ISREG(status->st_mode) && status->st_nlink > 1)
-		return "it has other names too, in a folder that others can write to";
+		return "it has other hard links, in a folder that others can write to";
 	return NULL;
 }
 
