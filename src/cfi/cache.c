@@ -31,12 +31,12 @@ int cfi_cache_open(const char *directory, uint64_t limit_bytes, struct cfi_cache
 	int r;
 
 	if (!cache)
-		return error_set(err, -ENOMEM, "no memory for the cache of unwind tables");
+		return error_set(err, -ENOMEM, "out of memory for the cache of unwind tables");
 	r = cache_dir_init(&cache->dir, directory, "unwind", SUFFIX,
 			   limit_bytes > 0 ? limit_bytes : DEFAULT_LIMIT_BYTES);
 	if (r < 0) {
 		free(cache);
-		return error_file(err, r, "%s cannot hold unwind tables", directory);
+		return error_file(err, r, "cannot keep unwind tables in %s", directory);
 	}
 	*ret = cache;
 	return 0;

@@ -212,7 +212,7 @@ static int compile_section(struct compiler *compiler, const struct elf_section *
 	r = compile_entries(compiler, reader);
 	frame_reader_free(reader);
 	if (r < 0)
-		return error_errno(err, r, "%s cannot be compiled", section->name);
+		return error_errno(err, r, "cannot compile %s", section->name);
 	return 0;
 }
 
@@ -257,7 +257,7 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 		r = rows_finish(&compiler->rows, compiler->base, compiler->machine->elf_machine,
 				ret);
 	if (r < 0)
-		return error_errno(err, r, "the unwind table cannot be built");
+		return error_errno(err, r, "cannot build the unwind table");
 	compiler->stats.unusual_rules += compiler->rows.lost_rules;
 	return 0;
 }
@@ -285,7 +285,7 @@ static int compile(struct elf_file *elf, bool repair, struct cfi_table *ret,
 	int r;
 
 	if (!compiler.machine)
-		return error_set(err, -ENOTSUP, "machine %u has no unwind rules here",
+		return error_set(err, -ENOTSUP, "unwinding is not supported for ELF machine %u",
 				 elf_machine(elf));
 	r = compile_rows(&compiler, repair, ret, err);
 	odd = r == 0 ? most_frequent(compiler.odd_cfas) : 0;

@@ -11,10 +11,10 @@
 
 #define X64_JUMP_BYTES 5u
 
-static const char too_short[] = "is too short to put a jump into it";
-static const char depends[] = "begins with code that depends on its place";
+static const char too_short[] = "is too short for a jump";
+static const char depends[] = "begins with position-dependent code";
 static const char comes_back[] = "jumps back to its own beginning";
-static const char unknown[] = "has instructions that are not known";
+static const char unknown[] = "has unknown instructions";
 
 static uint32_t word_at(const uint8_t *bytes, uint64_t at)
 {

@@ -33,7 +33,7 @@ def test_what_cannot_be_hooked_runs_without(wick):
     heap = Heap(wick, workload("pool"), "--hook", "alloc=room_get,free=pool_put:2",
                 "--hook", "alloc=array_get:1*2", "--hook", "free=box_put")
     assert heap.truth["bad"] == 0
-    assert "not hooked: room_get begins with code that depends on its place" in heap.process.stderr
+    assert "not hooked: room_get begins with position-dependent code" in heap.process.stderr
     assert "not hooked: pool_put" in heap.process.stderr
     assert "room_get" in wick.json("info", heap.path, "--format", "json")["session"]["note"]
     arrays = {stack[-1]: amount for stack, amount in heap.stacks("pool_alloc_space").items() if "take_arrays" in stack}

@@ -132,15 +132,15 @@ static void test_entries_x64(void **state)
 		/* The same behind endbr64. */
 		{X(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0x41, 0x54, 0xc3), 4, 6, 0,
 		 NULL},
-		{X(0x48, 0x8b, 0x05, 0, 0, 0, 0, 0xc3), 0, 0, 0, "depends on its place"},
-		{X(0x55, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3), 0, 0, 0, "depends on its place"},
-		{X(0x41, 0xff, 0xd4, 0x90, 0x90, 0x90), 0, 0, 0, "depends on its place"},
+		{X(0x48, 0x8b, 0x05, 0, 0, 0, 0, 0xc3), 0, 0, 0, "position-dependent code"},
+		{X(0x55, 0xe8, 0, 0, 0, 0, 0x5d, 0xc3), 0, 0, 0, "position-dependent code"},
+		{X(0x41, 0xff, 0xd4, 0x90, 0x90, 0x90), 0, 0, 0, "position-dependent code"},
 		{X(0x48, 0x85, 0xff, 0x74, 0x02, 0x90, 0x90, 0xc3), 0, 0, 0,
-		 "depends on its place"},
+		 "position-dependent code"},
 		{X(0x31, 0xc0, 0xc3), 0, 0, 0, "too short"},
 		{X(0x31, 0xc0, 0xc3, 0x90, 0x90, 0x90), 0, 0, 0, "too short"},
 		{X(0xf3, 0x0f, 0x1e, 0xfa, 0xc3), 0, 0, 0, "too short"},
-		{X(0x06, 0x90, 0x90, 0x90, 0x90, 0x90), 0, 0, 0, "not known"},
+		{X(0x06, 0x90, 0x90, 0x90, 0x90, 0x90), 0, 0, 0, "unknown instructions"},
 		/* Five nops, and a jump to the third; to the first; to what is not moved. */
 		{X(0x90, 0x90, 0x90, 0x90, 0x90, 0xeb, 0xfb), 0, 0, 0, "jumps back"},
 		{X(0x90, 0x90, 0x90, 0x90, 0x90, 0xeb, 0xf9), 0, 0, 0, "jumps back"},
@@ -150,7 +150,7 @@ static void test_entries_x64(void **state)
 		{X(0x90, 0x90, 0x90, 0x90, 0x90, 0xe8, 0xf7, 0xff, 0xff, 0xff), 0, 0, 0,
 		 "jumps back"},
 		/* What comes after is not known: it might jump. */
-		{X(0x90, 0x90, 0x90, 0x90, 0x90, 0x06), 0, 0, 0, "not known"},
+		{X(0x90, 0x90, 0x90, 0x90, 0x90, 0x06), 0, 0, 0, "unknown instructions"},
 	};
 
 	(void)state;
@@ -173,17 +173,19 @@ static void test_entries_a64(void **state)
 		{X(W(PACIASP), W(STP), W(RET)), 0, 8, 1, NULL},
 		{X(W(PACIASP)), 0, 0, 0, "too short"},
 		{X(W(BTI)), 0, 0, 0, "too short"},
-		{X(W(0x90000103u), W(RET)), 0, 0, 0, "depends on its place"}, /* adrp */
-		{X(W(0x10000103u), W(RET)), 0, 0, 0, "depends on its place"}, /* adr */
-		{X(W(0x58000071u), W(RET)), 0, 0, 0, "depends on its place"}, /* ldr, literal */
-		{X(W(0x9c000071u), W(RET)), 0, 0, 0, "depends on its place"}, /* ldr q, literal */
-		{X(W(0x98000071u), W(RET)), 0, 0, 0, "depends on its place"}, /* ldrsw, literal */
-		{X(W(0xb4000040u), W(RET)), 0, 0, 0, "depends on its place"}, /* cbz */
-		{X(W(0x36000040u), W(RET)), 0, 0, 0, "depends on its place"}, /* tbz */
-		{X(W(0x54000040u), W(RET)), 0, 0, 0, "depends on its place"}, /* b.eq */
-		{X(W(0x14000002u), W(RET)), 0, 0, 0, "depends on its place"}, /* b */
-		{X(W(0x94000002u), W(RET)), 0, 0, 0, "depends on its place"}, /* bl */
-		{X(W(0xd63f0220u), W(RET)), 0, 0, 0, "depends on its place"}, /* blr */
+		{X(W(0x90000103u), W(RET)), 0, 0, 0, "position-dependent code"}, /* adrp */
+		{X(W(0x10000103u), W(RET)), 0, 0, 0, "position-dependent code"}, /* adr */
+		{X(W(0x58000071u), W(RET)), 0, 0, 0, "position-dependent code"}, /* ldr, literal */
+		{X(W(0x9c000071u), W(RET)), 0, 0, 0,
+		 "position-dependent code"}, /* ldr q, literal */
+		{X(W(0x98000071u), W(RET)), 0, 0, 0,
+		 "position-dependent code"}, /* ldrsw, literal */
+		{X(W(0xb4000040u), W(RET)), 0, 0, 0, "position-dependent code"}, /* cbz */
+		{X(W(0x36000040u), W(RET)), 0, 0, 0, "position-dependent code"}, /* tbz */
+		{X(W(0x54000040u), W(RET)), 0, 0, 0, "position-dependent code"}, /* b.eq */
+		{X(W(0x14000002u), W(RET)), 0, 0, 0, "position-dependent code"}, /* b */
+		{X(W(0x94000002u), W(RET)), 0, 0, 0, "position-dependent code"}, /* bl */
+		{X(W(0xd63f0220u), W(RET)), 0, 0, 0, "position-dependent code"}, /* blr */
 		/* Loops: over all; over what is not moved; a call of itself. */
 		{X(W(STP), W(0xb5ffffe0u), W(RET)), 0, 0, 0, "jumps back"},
 		{X(W(STP), W(0xaa0003e2u), W(0xb5ffffe0u), W(RET)), 0, 4, 0, NULL},
