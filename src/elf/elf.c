@@ -92,12 +92,12 @@ int elf_read_at(struct elf_file *elf, uint64_t offset, void *place, size_t n)
 	return 0;
 }
 
-#define COPY_ANEW "it is damaged or was cut off: copy or build it anew"
+#define COPY_ANEW "it is damaged or truncated: copy or build it again"
 
 static int refuse(struct error *err, int code, const char *name, const char *why)
 {
 	return error_advise(err, error_set(err, code, "%s: %s", name, why),
-			    "name a 64-bit program or library; see what it is: file %s", name);
+			    "name a 64-bit program or library; check what it is: file %s", name);
 }
 
 static int damaged(struct error *err, int code, const char *name, const char *what)
@@ -122,7 +122,7 @@ static int read_header(struct elf_file *elf, struct error *err)
 		return refuse(err, -ENOTSUP, elf->name, "not a 64-bit little-endian ELF file");
 	r = elf_read_at(elf, 0, header, sizeof(*header));
 	if (r < 0)
-		return damaged(err, -ENOEXEC, elf->name, "the ELF header is cut off");
+		return damaged(err, -ENOEXEC, elf->name, "the ELF header is truncated");
 	return 0;
 }
 
@@ -164,13 +164,14 @@ static int read_program_headers(struct elf_file *elf, struct error *err)
 	if (count == 0)
 		return 0;
 	if (elf->header.e_phentsize != sizeof(Elf64_Phdr))
-		return damaged(err, -ENOEXEC, elf->name, "program headers of a strange size");
+		return damaged(err, -ENOEXEC, elf->name,
+			       "the program headers have an unexpected size");
 	phdrs = calloc(count, sizeof(*phdrs));
 	if (!phdrs)
 		return error_set(err, -ENOMEM, "%s: out of memory", elf->name);
 	r = elf_read_at(elf, elf->header.e_phoff, phdrs, count * sizeof(*phdrs));
 	if (r == -ERANGE)
-		return damaged(err, -ENOEXEC, elf->name, "the program headers are cut off");
+		return damaged(err, -ENOEXEC, elf->name, "the program headers are truncated");
 	if (r < 0)
 		return error_file(err, r, "%s", elf->name);
 	for (size_t i = 0; i < count; i++)
@@ -438,7 +439,7 @@ int elf_section_read(struct elf_file *elf, const struct elf_section *section, vo
 	if (section->type == SHT_NOBITS)
 		return error_advise(err,
 				    error_set(err, -ENODATA,
-					      "%s: section %s has no bytes in this file", elf->name,
+					      "%s: section %s has no data in this file", elf->name,
 					      section->name),
 				    "name the program itself, not its debug file");
 	if (section->size > MAX_SECTION_BYTES)
