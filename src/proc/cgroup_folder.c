@@ -50,7 +50,7 @@ void cgroup_folder_advise(struct error *err)
 
 	if (cgroup_mount_find(MOUNTS, mount, sizeof(mount)))
 		error_remedy(err,
-			     "give a folder of %s, or what this prints: sed -n 's/^0:://p' "
+			     "give a folder below %s, or what this prints: sed -n 's/^0:://p' "
 			     "/proc/PID/cgroup",
 			     mount);
 	else
@@ -74,7 +74,7 @@ int cgroup_folder_find(const char *name, char *ret, size_t size, struct error *e
 		return 0;
 	(void)error_set(err, -ENOENT,
 			access(name, F_OK) == 0 ? "%s is not a control group that events can watch"
-						: "there is no control group %s",
+						: "no such control group: %s",
 			name);
 	cgroup_folder_advise(err);
 	return -ENOENT;

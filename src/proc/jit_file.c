@@ -146,11 +146,12 @@ static int check(const struct jit_process *process, const char *path, const stru
 	if (S_ISLNK(status->st_mode))
 		return error_set(err, -EPERM, "%s is a symbolic link", path);
 	if (!S_ISREG(status->st_mode))
-		return error_set(err, -EPERM, "%s is no regular file", path);
+		return error_set(err, -EPERM, "%s is not a regular file", path);
 	if (process->ended && status->st_uid != process->uid && !owner_is_ours(status->st_uid))
-		return error_set(err, -EPERM,
-				 "%s belongs to user %u, and the process that might be has ended",
-				 path, status->st_uid);
+		return error_set(
+			err, -EPERM,
+			"%s belongs to user %u, and the process has ended, so its user is unknown",
+			path, status->st_uid);
 	if (!process->ended && status->st_uid != process->uid)
 		return error_set(err, -EPERM, "%s belongs to user %u, the process to user %u", path,
 				 status->st_uid, process->uid);
@@ -203,17 +204,17 @@ int jit_file_read(const struct jit_process *process, const char *path, void **re
 	int r;
 
 	if (place == -ENOENT)
-		return error_set(err, -ENOENT, "there is no %s", path);
+		return error_set(err, -ENOENT, "%s does not exist", path);
 	if (place < 0)
 		return error_file(err, place, "cannot open %s", path);
 	if (fstat(place, &status) < 0)
-		return error_file(err, -errno, "cannot look at %s", path);
+		return error_file(err, -errno, "cannot inspect %s", path);
 	r = check(process, path, &status, err);
 	if (r < 0)
 		return r;
 	if (process->made_before_ns > 0 && made_ns(place) > process->made_before_ns)
-		return error_set(err, -EPERM, "%s was made after the recording, by another process",
-				 path);
+		return error_set(err, -EPERM,
+				 "%s was created after the recording, by another process", path);
 	SCOPED(fd) int fd = regular_file_reopen(place, &status);
 	if (fd < 0)
 		return error_file(err, fd, "cannot open %s", path);

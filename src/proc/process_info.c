@@ -50,7 +50,7 @@ int process_error(struct error *err, int code, pid_t pid, const char *what)
 
 	if (code == -ENOENT || code == -ESRCH) {
 		code = error_set(err, -ESRCH, "no such process: %d", (int)pid);
-		error_remedy(err, "ps -e lists the processes that can be named here");
+		error_remedy(err, "list the running processes: ps -e");
 		return code;
 	}
 	process_path(path, sizeof(path), pid, "");
@@ -58,17 +58,17 @@ int process_error(struct error *err, int code, pid_t pid, const char *what)
 		return error_errno(err, code, "cannot read the %s of process %d", what, (int)pid);
 	user_name(status.st_uid, user, sizeof(user));
 	if (geteuid() == 0) {
-		code = error_errno(err, code, "cannot read the %s of process %d, as root either",
+		code = error_errno(err, code, "cannot read the %s of process %d, even as root",
 				   what, (int)pid);
-		error_remedy(err, "a container or a sandbox keeps it from you: run wick outside of "
-				  "it, or with the capability CAP_SYS_PTRACE");
+		error_remedy(err, "a container or sandbox prevents it: run wick outside it, or "
+				  "with the capability CAP_SYS_PTRACE");
 		return code;
 	}
 	if (status.st_uid == geteuid()) {
 		/* Same user, still refused: the program made itself unreadable, or a sandbox does.
 		 */
 		code = error_errno(err, code, "cannot read the %s of process %d", what, (int)pid);
-		error_remedy(err, "run as root: the process is protected, also from its own user");
+		error_remedy(err, "run as root: the process is protected even from its own user");
 		return code;
 	}
 	code = error_errno(err, code, "cannot read the %s of process %d, which belongs to %s", what,
@@ -194,8 +194,8 @@ int process_info_read(pid_t pid, struct process_info *ret, struct error *err)
 	if (n < 0)
 		return process_error(err, (int)n, pid, "state");
 	if (process_stat_parse(text, (size_t)n, &info) < 0)
-		return error_advise(err, error_set(err, -EINVAL, "cannot make sense of %s", path),
-				    "report it with what is in that file");
+		return error_advise(err, error_set(err, -EINVAL, "cannot parse %s", path),
+				    "report this with the contents of that file");
 	info.start_ns = ticks_to_monotonic_ns(info.start_ticks);
 	process_path(path, sizeof(path), pid, "");
 	if (stat(path, &status) < 0)

@@ -79,7 +79,7 @@ def test_a_message_is_listed_with_text_code_and_remedy(listed):
     one = next(m for m in listed.messages if "no such process: %d" in m.texts)
     assert (one.path, one.kind, one.code, one.remedy) == \
         ("src/proc/process_info.c", "error_set", "-ESRCH", "own")
-    assert one.advice == ["ps -e lists the processes that can be named here"]
+    assert one.advice == ["list the running processes: ps -e"]
 
 
 @pytest.mark.parametrize("body", (

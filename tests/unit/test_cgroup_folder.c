@@ -70,7 +70,7 @@ static void what_is_no_group_is_refused(void **state)
 	assert_int_equal(cgroup_folder_find("/tmp", folder, sizeof(folder), &err), -ENOENT);
 	assert_non_null(strstr(err.text, "/tmp is not a control group that events can watch"));
 	assert_int_equal(cgroup_folder_find("/no/such", folder, sizeof(folder), &err), -ENOENT);
-	assert_non_null(strstr(err.text, "there is no control group /no/such"));
+	assert_non_null(strstr(err.text, "no such control group: /no/such"));
 	assert_non_null(strstr(err.remedy, "cgroup"));
 }
 
