@@ -72,11 +72,11 @@ static void fill(struct module_tables *tables, pid_t pid, const struct map_regio
 	int r = module_files_open(tables->files, pid, region, &elf, &err);
 
 	if (r < 0) {
-		log_debug("no unwind table of %s: %s", region->path, err.text);
+		log_debug("no unwind table for %s: %s", region->path, err.text);
 		return;
 	}
 	if (build_id && build_id->size > 0 && !build_id_equal(build_id, elf_build_id(elf))) {
-		log_debug("no unwind table of %s: another build", region->path);
+		log_debug("no unwind table for %s: another build", region->path);
 		elf_close(elf);
 		return;
 	}
@@ -84,10 +84,10 @@ static void fill(struct module_tables *tables, pid_t pid, const struct map_regio
 			  : cfi_compile(elf, &entry->cfi, NULL, &err);
 	elf_close(elf);
 	if (r < 0) {
-		log_debug("no unwind table of %s: %s", region->path, err.text);
+		log_debug("no unwind table for %s: %s", region->path, err.text);
 		return;
 	}
-	log_debug("unwind table of %s: %u rows in %.1f ms", region->path,
+	log_debug("unwind table for %s: %u rows in %.1f ms", region->path,
 		  (unsigned int)entry->cfi.table.row_count,
 		  (double)(clock_monotonic_ns() - start_ns) / NS_PER_MS);
 	count = unwind_pages_count(&entry->cfi.table);

@@ -424,7 +424,7 @@ static int read_map(struct process_tracker *tracker, struct tracked_process *pro
 	int r = 0;
 
 	if (maps_read(&maps, process->pid, MAPS_EXECUTABLE_ONLY, NULL) < 0)
-		log_debug("no map of process %d", (int)process->pid);
+		log_debug("no memory map of process %d", (int)process->pid);
 	for (size_t i = 0; i < maps.count && r == 0; i++)
 		if (maps.items[i].kind != REGION_VSYSCALL)
 			r = add_map(tracker, process, time_ns, &maps.items[i], NULL);
@@ -449,7 +449,8 @@ int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct erro
 	process->executable = intern(tracker, info.executable);
 	seed_threads(tracker, pid);
 	r = read_map(tracker, process, 0);
-	return r < 0 ? error_errno(err, r, "cannot keep the map of process %d", (int)pid) : 0;
+	return r < 0 ? error_errno(err, r, "cannot store the memory map of process %d", (int)pid)
+		     : 0;
 }
 
 /*
@@ -588,7 +589,8 @@ void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_
 	r = add_map(tracker, process, time_ns, region, build_id);
 	log_trace("process %d maps %s", (int)pid, region->path);
 	if (r < 0)
-		log_debug("mapping of %s in %d not kept: %s", region->path, (int)pid, strerror(-r));
+		log_debug("mapping of %s in process %d was not stored: %s", region->path, (int)pid,
+			  strerror(-r));
 }
 
 /* A thread that no record announced: its name is in /proc, while it lives; else `name`. */
