@@ -59,16 +59,23 @@ void images_drop(struct images *images)
 		image_drop(images->split[i]);
 }
 
+/* Files that the program's debug information refers to. */
+enum other_file {
+	OTHER_ALT,     /* common to several programs: .gnu_debugaltlink, .debug_sup */
+	OTHER_PACKAGE, /* a .dwp file: its units are found through its index */
+	OTHER_SPLIT,   /* a .dwo file */
+};
+
 /* A file's debug sections; takes elf in any case. NULL when they cannot be used. */
-static struct image *make_image(struct elf_file *elf, bool split, bool units)
+static struct image *make_image(struct elf_file *elf, enum other_file kind)
 {
-	struct image *image = image_new(elf, split);
+	struct image *image = image_new(elf, kind != OTHER_ALT);
 
 	if (!image) {
 		elf_close(elf);
 		return NULL;
 	}
-	if (units && image_read_units(image) < 0) {
+	if (kind != OTHER_PACKAGE && image_read_units(image) < 0) {
 		image_free(image);
 		return NULL;
 	}
@@ -124,7 +131,7 @@ bool images_open_alt(struct images *images)
 	if (!images->hooks.open_alt ||
 	    images->hooks.open_alt(images->hooks.self, name, &id, &elf) < 0)
 		return false;
-	images->program->alt = make_image(elf, false, true);
+	images->program->alt = make_image(elf, OTHER_ALT);
 	return images->program->alt != NULL;
 }
 
@@ -134,7 +141,7 @@ static void open_package(struct images *images)
 
 	images->package_tried = true;
 	if (images->hooks.open_dwp && images->hooks.open_dwp(images->hooks.self, &elf) == 0)
-		images->package = make_image(elf, true, false);
+		images->package = make_image(elf, OTHER_PACKAGE);
 }
 
 static struct unit *find_by_id(struct image *image, uint64_t id)
@@ -168,7 +175,7 @@ static struct unit *open_dwo(struct images *images, struct unit *skeleton)
 	if (!name || images->hooks.open_dwo(images->hooks.self, comp_dir ? comp_dir : "", name,
 					    skeleton->dwo_id, &elf) < 0)
 		return NULL;
-	image = make_image(elf, true, true);
+	image = make_image(elf, OTHER_SPLIT);
 	if (!image)
 		return NULL;
 	if (vec_push(&split, image) < 0) {
