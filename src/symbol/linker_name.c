@@ -84,14 +84,14 @@ static const char *bpf_program(const char *name)
 	return tag[BPF_TAG_DIGITS] ? NULL : tag; /* it has no name */
 }
 
-char *linker_name_show_kernel(const char *name, bool demangled, bool merge_clones)
+char *linker_name_show_kernel(const char *name, struct linker_name_style style)
 {
 	const char *program = bpf_program(name);
 
-	return program ? join("bpf:", 4, program) : linker_name_show(name, demangled, merge_clones);
+	return program ? join("bpf:", 4, program) : linker_name_show(name, style);
 }
 
-char *linker_name_show(const char *name, bool demangled, bool merge_clones)
+char *linker_name_show(const char *name, struct linker_name_style style)
 {
 	/* .symtab says "memcpy@@GLIBC_2.17" where .dynsym says "memcpy". */
 	size_t size = strcspn(name, "@");
@@ -101,11 +101,11 @@ char *linker_name_show(const char *name, bool demangled, bool merge_clones)
 
 	if (size == 0)
 		size = strlen(name);
-	if (merge_clones)
+	if (style.merge_clones)
 		size = linker_name_without_clone(name, size);
 	plain = strndup(name, size);
 	if (!plain)
 		return NULL;
-	text = demangled ? demangle(plain) : NULL;
+	text = style.demangle ? demangle(plain) : NULL;
 	return text ? join(text, strlen(text), suffix) : join(plain, size, suffix);
 }

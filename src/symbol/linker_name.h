@@ -14,14 +14,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct linker_name_style {
+	bool demangle;
+	bool merge_clones;
+};
+
 /* The caller frees the text. NULL without memory. */
-char *linker_name_show(const char *name, bool demangled, bool merge_clones);
+char *linker_name_show(const char *name, struct linker_name_style style);
 
 /*
  * The name of a kernel symbol: "bpf_prog_6deef7357e7b4530_sched_switch", which the kernel
  * makes for BPF programs, is "bpf:sched_switch". The caller frees the text.
  */
-char *linker_name_show_kernel(const char *name, bool demangled, bool merge_clones);
+char *linker_name_show_kernel(const char *name, struct linker_name_style style);
 
 /*
  * The length of name without what compilers append to parts and copies of a function:

@@ -59,8 +59,7 @@ struct shown_name {
 };
 
 struct symboliser {
-	bool demangle;
-	bool merge_clones;
+	struct linker_name_style name_style;
 	enum symbol_detail detail;
 	char **paths;
 	size_t path_count;
@@ -131,8 +130,10 @@ int symboliser_new(const struct symboliser_config *config, struct symboliser **r
 
 	if (!symboliser)
 		return error_set(err, -ENOMEM, "out of memory");
-	symboliser->demangle = config->demangle;
-	symboliser->merge_clones = config->merge_clones;
+	symboliser->name_style = (struct linker_name_style){
+		.demangle = config->demangle,
+		.merge_clones = config->merge_clones,
+	};
 	symboliser->detail = config->detail;
 	symboliser->time_ns = UINT64_MAX;
 	symboliser->live = config->live;
@@ -217,10 +218,8 @@ static struct shown_name make_shown(struct symboliser *symboliser, const char *l
 {
 	struct shown_name shown = {.linker = linker, .text = linker};
 	SCOPED(mem)
-	char *text =
-		kernel ? linker_name_show_kernel(linker, symboliser->demangle,
-						 symboliser->merge_clones)
-		       : linker_name_show(linker, symboliser->demangle, symboliser->merge_clones);
+	char *text = kernel ? linker_name_show_kernel(linker, symboliser->name_style)
+			    : linker_name_show(linker, symboliser->name_style);
 
 	shown.text = text ? arena_strndup(&symboliser->arena, text, strlen(text)) : NULL;
 	shown.plain_bytes = shown.text ? plain_bytes(shown.text) : 0;
@@ -268,7 +267,7 @@ static struct symbol_frame *make_frame(struct symboliser *symboliser, const char
 static struct symbol_frame *make_named_frame(struct symboliser *symboliser, const char *name)
 {
 	SCOPED(mem)
-	char *text = linker_name_show(name, symboliser->demangle, symboliser->merge_clones);
+	char *text = linker_name_show(name, symboliser->name_style);
 
 	return text ? make_frame(symboliser, name, text) : NULL;
 }
@@ -314,7 +313,7 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 				      uint32_t module_id)
 {
 	struct symbol_search search = search_of(symboliser);
-	uint32_t form = (uint32_t)symboliser->detail * 2 + symboliser->demangle;
+	uint32_t form = (uint32_t)symboliser->detail * 2 + symboliser->name_style.demangle;
 	SCOPED(module_state) struct module_state *state = NULL;
 	struct module_state *found = find_state(symboliser, module_id);
 	const char *base;
@@ -478,7 +477,7 @@ static const struct symbol_frame *ask_others(struct symboliser *symboliser,
 		source++;
 	if (!source || !*source)
 		return NULL;
-	shown = linker_name_show(told.function, symboliser->demangle, symboliser->merge_clones);
+	shown = linker_name_show(told.function, symboliser->name_style);
 	symboliser->nameless = (struct symbol_frame){
 		.function = keep_told(symboliser, shown),
 		.linker = keep_told(symboliser, told.function),

@@ -27,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		memcpy(name, data, size);
 	name[size] = '\0';
-	text = linker_name_show(name, true, false);
-	merged = linker_name_show(name, true, true);
+	text = linker_name_show(name, (struct linker_name_style){.demangle = true});
+	merged = linker_name_show(name, (struct linker_name_style){true, true});
 	if (!text || !merged || (strlen(text) > MAX_TEXT_BYTES && strlen(text) > size))
 		abort();
 	shorter = short_name(text);

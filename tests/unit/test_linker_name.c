@@ -17,8 +17,10 @@ struct shown {
 
 static void assert_shown(const struct shown *cases, size_t count, bool merge_clones)
 {
+	struct linker_name_style style = {.demangle = true, .merge_clones = merge_clones};
+
 	for (size_t i = 0; i < count; i++) {
-		char *text = linker_name_show(cases[i].name, true, merge_clones);
+		char *text = linker_name_show(cases[i].name, style);
 
 		assert_non_null(text);
 		assert_string_equal(text, cases[i].text);
@@ -97,7 +99,8 @@ static void bpf_programs_are_shown_by_their_own_name(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		char *text = linker_name_show_kernel(cases[i].name, true, true);
+		char *text = linker_name_show_kernel(cases[i].name,
+						     (struct linker_name_style){true, true});
 
 		assert_string_equal(text, cases[i].text);
 		free(text);
