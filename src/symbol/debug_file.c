@@ -151,7 +151,7 @@ static int try_file(struct hunt *hunt, const char *path, bool is_linked)
 		return 0;
 	}
 	if (!is_match(hunt, elf, &status, is_linked)) {
-		log_debug("symbols of %s: %s is of another build", hunt->path, path);
+		log_debug("symbols of %s: %s is from another build", hunt->path, path);
 		return 0;
 	}
 	log_debug("symbols of %s: taken from %s", hunt->path, path);

@@ -186,10 +186,10 @@ static int read_table(struct symbol_list *list, struct elf_file *elf,
 		return error_advise(err,
 				    error_set(err, -EFBIG, "%s has more than %u symbols",
 					      section->name, (unsigned int)MAX_SYMBOLS),
-				    "strip the program of what is not needed: strip -g");
+				    "remove its debug symbols: strip -g");
 	r = append_names(list, elf, strings, &base);
 	if (r < 0)
-		return error_errno(err, r, "cannot read the names of %s", section->name);
+		return error_errno(err, r, "cannot read the symbol names of %s", section->name);
 	table = data;
 	if (vec_reserve(&list->items, list->items.count + size / sizeof(*table)) < 0)
 		return error_set(err, -ENOMEM, "out of memory");

@@ -424,9 +424,9 @@ int kernel_symbols_read(const char *path, struct kernel_symbols **ret, struct er
 		return r;
 	}
 	if (symbols->candidates.count == 0)
-		return error_advise(
-			err, error_set(err, -ENODATA, "%s: no kernel symbols", path),
-			"name a file as /proc/kallsyms; a kernel without CONFIG_KALLSYMS has none");
+		return error_advise(err, error_set(err, -ENODATA, "%s: no kernel symbols", path),
+				    "name a file like /proc/kallsyms; a kernel without "
+				    "CONFIG_KALLSYMS has no symbols");
 	r = kernel_symbols_finish(symbols);
 	if (r < 0)
 		return error_file(err, r, "%s", path);

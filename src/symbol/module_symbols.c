@@ -148,16 +148,22 @@ static void keep_debug(struct module_symbols *symbols, struct elf_file **elf, co
 		symbols->debug = scope_take(elf);
 }
 
-/* Says what could not be found, once all files that there are were looked at. */
-static void tell_lack(struct module_symbols *symbols, bool has_symtab, bool is_cut)
+/* What the files of a module were found to be. */
+struct files_seen {
+	bool has_symtab;
+	bool is_cut;
+};
+
+/* Sets what is missing, after all files were searched. */
+static void tell_lack(struct module_symbols *symbols, struct files_seen seen)
 {
-	if (!has_names(symbols) && !symbols->debug && is_cut)
-		set_problem(symbols, SYMBOLS_LACK_SENSE, "cut short: its end is missing");
+	if (!has_names(symbols) && !symbols->debug && seen.is_cut)
+		set_problem(symbols, SYMBOLS_LACK_SENSE, "truncated: its end is missing");
 	else if (!has_names(symbols) && !symbols->debug)
 		set_problem(symbols, SYMBOLS_LACK_NAMES, "stripped: no symbols");
 	else if (symbols->go)
 		return; /* its names and lines are the runtime's */
-	else if (!has_symtab && !symbols->debug)
+	else if (!seen.has_symtab && !symbols->debug)
 		set_problem(symbols, SYMBOLS_LACK_NAMES, "stripped: exported symbols only");
 	else if (!symbols->debug)
 		symbols->lack = SYMBOLS_LACK_LINES;
@@ -195,7 +201,7 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 	SCOPED(mem) char *other_path = NULL;
 	struct debug_file found = {0};
 	SCOPED(mem) char *path = copy_path(module);
-	bool has_symtab, is_cut;
+	struct files_seen seen;
 
 	if (!path) {
 		set_problem(symbols, SYMBOLS_LACK_FILE, "out of memory");
@@ -207,13 +213,14 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 			    "an object file: its functions have no addresses until it is linked");
 		return;
 	}
-	is_cut = elf && elf_is_cut(elf);
-	has_symtab = elf && (debug_file_has_symtab(elf) || elf_section_find(elf, ".gnu_debugdata"));
+	seen.is_cut = elf && elf_is_cut(elf);
+	seen.has_symtab =
+		elf && (debug_file_has_symtab(elf) || elf_section_find(elf, ".gnu_debugdata"));
 	if (debug_file_find(module, elf, path, search, &found) == 0) {
 		other = found.elf;
 		other_path = found.path;
 		clear_problem(symbols);
-		has_symtab = has_symtab || debug_file_has_symtab(other);
+		seen.has_symtab = seen.has_symtab || debug_file_has_symtab(other);
 		(void)add_table(symbols, other);
 	}
 	if (!elf && !other)
@@ -231,7 +238,7 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 	if (elf && !symbols->debug)
 		symbols->go = go_lines_new(&elf);
 	if (symbols->lack == SYMBOLS_LACK_NOTHING)
-		tell_lack(symbols, has_symtab, is_cut);
+		tell_lack(symbols, seen);
 }
 
 /* The image ends with its segments or with its section headers. */
@@ -258,7 +265,7 @@ static void init_vdso(struct module_symbols *symbols, const struct module *modul
 	struct error err = {0};
 
 	if (!header) {
-		set_problem(symbols, SYMBOLS_LACK_FILE, "the kernel shows no vdso");
+		set_problem(symbols, SYMBOLS_LACK_FILE, "the kernel provides no vdso");
 		return;
 	}
 	if (elf_open_memory(header, vdso_size(header), "vdso", &elf, &err) < 0) {
@@ -282,7 +289,7 @@ static void tell(const struct module_symbols *symbols, const struct module *modu
 	if (!log_wants(LOG_LEVEL_DEBUG))
 		return;
 	build_id_format(&module->build_id, hex);
-	log_debug("module %s (build id %s): %zu tables of symbols, debug information: %s%s%s",
+	log_debug("module %s (build id %s): %zu symbol tables, debug information: %s%s%s",
 		  module->path, hex[0] ? hex : "none", symbols->table_count,
 		  symbols->debug_path ? symbols->debug_path : "none",
 		  symbols->problem[0] ? "; " : "", symbols->problem);

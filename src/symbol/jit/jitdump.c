@@ -162,10 +162,10 @@ static int check_header(struct cursor *in, bool *ret_ticks, struct error *err)
 	*ret_ticks = cursor_u64(&flags) & FLAG_TICKS;
 
 	if (in->failed || magic != JITDUMP_MAGIC)
-		return error_set(err, -EBADMSG, "it is no jitdump of this byte order");
+		return error_set(err, -EBADMSG, "it is not a jitdump file of this byte order");
 	if (version != JITDUMP_VERSION)
-		return error_set(err, -EBADMSG, "its version is %u, known is %u", version,
-				 JITDUMP_VERSION);
+		return error_set(err, -EBADMSG, "its version is %u, but wick reads version %u",
+				 version, JITDUMP_VERSION);
 	if (size < HEADER_BYTES || !cursor_take(in, size - 3 * sizeof(uint32_t)))
 		return error_set(err, -EBADMSG, "its header is damaged");
 	return 0;
@@ -197,7 +197,7 @@ int jitdump_parse(const void *data, size_t size, struct jit_names *names, struct
 		else if (id == RECORD_LINES)
 			keep_lines(&loads, &body);
 		if (r < 0)
-			return error_errno(err, r, "its names");
+			return error_errno(err, r, "cannot read its names");
 	}
 	return r;
 }

@@ -20,7 +20,7 @@ struct jit_piece;
 
 /*
  * The names borrow the data. An unfinished record at the end does not count.
- * Returns 0, -EBADMSG when it is no jitdump of this byte order, or what
+ * Returns 0, -EBADMSG when it is not a jitdump file of this byte order, or what
  * jit_names_add() failed with.
  */
 int jitdump_parse(const void *data, size_t size, struct jit_names *names, struct error *err);
