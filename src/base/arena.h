@@ -3,8 +3,8 @@
 #define WICK_BASE_ARENA_H
 
 /*
- * arena: many small things with one lifetime. Nothing is freed alone; pointers
- * stay valid until arena_fini().
+ * arena: many small objects with one lifetime. Nothing is freed individually; pointers stay valid
+ * until arena_fini().
  */
 
 #include <stddef.h>

@@ -3,9 +3,8 @@
 #define WICK_BASE_BANNED_H
 
 /*
- * banned: functions with no bound, no error or hidden state. The build includes
- * this header before every file of ours, after the system headers it needs, and
- * their use becomes a compile error.
+ * banned: functions with no bound, no error or hidden state. The build includes this header before
+ * each of our files, after the system headers it needs, so that using them is a compile error.
  */
 
 #include <stdio.h>

@@ -62,7 +62,7 @@ static inline uint8_t *varint_write(uint8_t *place, uint64_t value)
 	return place;
 }
 
-/* The same where it is one byte as often as two, and a branch would be guessed wrong. */
+/* The same for values that take one byte as often as two, where a branch would be mispredicted. */
 static inline uint8_t *varint_write_any(uint8_t *place, uint64_t value)
 {
 	bool is_long = value >= 0x80;
@@ -70,7 +70,7 @@ static inline uint8_t *varint_write_any(uint8_t *place, uint64_t value)
 	if (__builtin_expect(value >= 0x4000, 0))
 		return varint_write(place, value);
 	place[0] = (uint8_t)(value | (uint64_t)is_long << 7);
-	place[1] = (uint8_t)(value >> 7); /* room for it is there, whether it counts or not */
+	place[1] = (uint8_t)(value >> 7); /* always fits, even if it does not count */
 	return place + 1 + is_long;
 }
 

@@ -11,14 +11,14 @@
 
 #include "base/limit_remedy.h"
 
-/* What a failure is about, as far as that decides what helps. */
+/* What a failure is about, as far as it decides the remedy. */
 enum about {
-	ABOUT_ANYTHING, /* whatever it was: memory and descriptors are nobody's own affair */
+	ABOUT_ANYTHING, /* memory and descriptors run out regardless of what was done */
 	ABOUT_SYSTEM,
 	ABOUT_FILE,
 };
 
-/* What helps where a limit of this process is not what was met. */
+/* Remedies for failures that no resource limit of this process caused. */
 static const struct {
 	int code; /* 0: any other */
 	enum about about;
@@ -50,12 +50,12 @@ static const struct {
 	{0, ABOUT_FILE, "see what it is with ls -ld; choose another if it is not a regular file"},
 };
 
-/* Limits that a process is given. */
+/* Resource limits of a process. */
 static const struct {
 	int code;
 	enum about about;
 	int resource;
-	unsigned int unit; /* that it is told in */
+	unsigned int unit; /* in which it is shown */
 	const char *limit;
 	rlim_t wanted;
 } limits[] = {
@@ -98,11 +98,11 @@ static void advise_by_code(struct error *err, enum about about)
 __attribute__((format(printf, 2, 0))) static size_t put_text(struct error *err, const char *format,
 							     va_list args)
 {
-	(void)vsnprintf(err->text, sizeof(err->text), format, args); /* a cut message is fine */
+	(void)vsnprintf(err->text, sizeof(err->text), format, args); /* may be truncated */
 	return strlen(err->text);
 }
 
-/* The words of the C library begin with a capital, and ours do not. */
+/* Texts of the C library begin with a capital; ours do not. */
 static void put_reason(struct error *err, size_t used)
 {
 	size_t at = used + 2;

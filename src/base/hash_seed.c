@@ -8,8 +8,8 @@
 struct hash_seed hash_seed;
 
 /*
- * A constructor, for every table of every library user needs it before its first hash, and
- * a check in each hash would cost more than the hash.
+ * A constructor, because every table of every library user needs it before its first hash, and a
+ * check in each hash would cost more than the hash.
  */
 __attribute__((constructor)) static void draw(void)
 {
@@ -17,7 +17,10 @@ __attribute__((constructor)) static void draw(void)
 
 	if (getrandom(&hash_seed, sizeof(hash_seed), GRND_NONBLOCK) == (ssize_t)sizeof(hash_seed))
 		return;
-	/* Early in the boot, or refused: the kernel gave the program 16 bytes when it started. */
+	/*
+	 * Early in the boot, or refused: use the 16 bytes that the kernel gave the program at its
+	 * start.
+	 */
 	of_start = (const void *)getauxval(AT_RANDOM);
 	if (of_start)
 		memcpy(&hash_seed, of_start, sizeof(hash_seed));

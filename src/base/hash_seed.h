@@ -3,14 +3,14 @@
 #define WICK_BASE_HASH_SEED_H
 
 /*
- * hash_seed: random numbers of this process, which go into the hash of everything that a
- * file or another process may choose.
+ * hash_seed: random numbers of this process, which go into the hash of everything that a file or
+ * another process may choose.
  *
- * Whoever knows how a table hashes can make keys that all meet in one place, and each
- * lookup then walks over all of them. Nobody knows the numbers before the process runs, and
- * no hash made with them leaves it.
+ * An attacker who knows how a table hashes can make keys that all collide, so that each lookup
+ * walks over all of them. Nobody knows the numbers before the process runs, and no hash made with
+ * them leaves it.
  *
- * They are set before main(), and never after: any thread may read them.
+ * They are set before main() and never change: any thread may read them.
  */
 
 #include <stdint.h>

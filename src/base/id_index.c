@@ -53,7 +53,7 @@ static int grow(struct id_index *index)
 
 int id_index_add(struct id_index *index, uint64_t hash, uint32_t id)
 {
-	/* At most 5/8 full: probes stay short even with a middling hash. */
+	/* At most 5/8 full: probes stay short even with a mediocre hash. */
 	if (!index->slots || index->count >= (index->mask + 1) / 8 * 5) {
 		if (grow(index) < 0)
 			return -ENOMEM;

@@ -3,11 +3,11 @@
 #define WICK_BASE_ID_INDEX_H
 
 /*
- * id_index: from a hash to the 32-bit ids of things kept elsewhere.
+ * id_index: from a hash to the 32-bit ids of objects stored elsewhere.
  *
- * Open addressing over (hash, id) pairs. The index never sees the things: the
- * caller walks the candidates of a hash and confirms each by content, so equal
- * hashes of different things are harmless:
+ * Open addressing over (hash, id) pairs. The index never sees the objects: the caller walks the
+ * candidates of a hash and confirms each by content, so equal hashes of different objects are
+ * harmless:
  *
  *	struct id_probe probe = id_index_probe(&index, hash);
  *	while ((id = id_probe_next(&index, &probe)) != ID_NONE)
@@ -51,7 +51,7 @@ static inline struct id_probe id_index_probe(const struct id_index *index, uint6
 	return (struct id_probe){.at = folded & index->mask, .hash = folded};
 }
 
-/* The next id filed under the probe's hash, ID_NONE when there is none. */
+/* The next id stored under the probe's hash, ID_NONE when there are no more. */
 static inline uint32_t id_probe_next(const struct id_index *index, struct id_probe *probe)
 {
 	if (!index->slots)
@@ -68,8 +68,8 @@ static inline uint32_t id_probe_next(const struct id_index *index, struct id_pro
 }
 
 /*
- * Tells the CPU that a hash will be looked for soon. With a large index most of the time
- * goes into waiting for memory: who asks for all of a stack's frames first waits once.
+ * Prefetches the slot of a hash that will be looked up soon. With a large index most of the time is
+ * spent waiting for memory: prefetching all frames of a stack first means waiting once.
  */
 static inline void id_index_prefetch(const struct id_index *index, uint64_t hash)
 {
@@ -78,8 +78,8 @@ static inline void id_index_prefetch(const struct id_index *index, uint64_t hash
 }
 
 /*
- * A quick, well mixed hash of two words, another one in each process. The product of both
- * has 128 bits, so that no part of a word can be changed without a change of the upper half.
+ * A fast, well mixed hash of two words, different in each process. The product of both has 128
+ * bits, so that changing any part of a word changes the upper half.
  */
 static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 {

@@ -23,7 +23,7 @@ static void new_line(struct json *json)
 		bytes_put(json->out, "  ", 2);
 }
 
-/* Comma, line break and key: what stands before any value. */
+/* Comma, line break and key: what precedes any value. */
 static void begin_value(struct json *json, const char *key)
 {
 	if (json->depth > 0) {

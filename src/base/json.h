@@ -3,9 +3,9 @@
 #define WICK_BASE_JSON_H
 
 /*
- * json: a streaming JSON writer. Commas, nesting and escaping are its business;
- * bytes that are not UTF-8 come out as U+FFFD, control bytes as \u00xx, '<' as
- * \u003c so that the result may stand inside a <script>.
+ * json: a streaming JSON writer. It handles commas, nesting and escaping; bytes that are not UTF-8
+ * come out as U+FFFD, control bytes as \u00xx, '<' as \u003c so that the result can be put inside a
+ * <script>.
  *
  *	json_open_object(&json, NULL);
  *	json_string(&json, "name", "main");

@@ -3,9 +3,9 @@
 #define WICK_BASE_LEB_H
 
 /*
- * leb: bounded reads of DWARF's numbers at a pointer, for the loops that see every byte. Each
- * returns the place after what it read, or NULL when the number does not end before `end`. A
- * NULL place gives NULL again, so a run of reads needs one check.
+ * leb: bounded reads of DWARF's numbers at a pointer, for loops that process every byte. Each
+ * returns the position after the number, or NULL if it does not end before `end`. A NULL position
+ * gives NULL again, so consecutive reads need one check.
  */
 
 #include <stddef.h>
@@ -103,7 +103,7 @@ static inline const uint8_t *bytes_skip(const uint8_t *at, const uint8_t *end, u
 	return at && n <= (uint64_t)(end - at) ? at + n : NULL;
 }
 
-/* The same through a cursor, which fails when the number never ends. */
+/* The same through a cursor, which fails if the number never ends. */
 static inline int64_t cursor_sleb(struct cursor *cursor)
 {
 	int64_t value = 0;

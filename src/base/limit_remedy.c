@@ -7,7 +7,7 @@
 
 #define NUMBER_BYTES 24
 
-/* What each limit is called, and the unit that ulimit counts in. */
+/* The names of each limit, and the unit that ulimit counts in. */
 static const struct name {
 	int resource;
 	char option; /* of ulimit */
@@ -49,14 +49,14 @@ bool limit_remedy_for(int resource, const struct rlimit *limit, bool is_root, rl
 	ret[0] = '\0';
 	if (!name || limit->rlim_cur == RLIM_INFINITY)
 		return false;
-	while (wanted <= limit->rlim_cur) /* no overflow: what is doubled is no larger than that */
+	while (wanted <= limit->rlim_cur) /* no overflow: doubles nothing above it */
 		wanted = wanted > RLIM_INFINITY / 2 ? RLIM_INFINITY : wanted * 2;
 	if (by_anybody && !is_root && wanted > limit->rlim_max)
 		wanted = limit->rlim_max;
 	if (by_anybody || is_root) {
 		amount = put_amount(number, wanted, name->unit_bytes, "unlimited");
 		(void)snprintf(ret, size, "ulimit -%c %s", name->option, amount);
-		if (!by_anybody && strlen(ret) < size) /* its root may not */
+		if (!by_anybody && strlen(ret) < size) /* a container's root may not */
 			(void)snprintf(ret + strlen(ret), size - strlen(ret),
 				       "; in a container: --ulimit %s=%s", name->word,
 				       put_amount(number, wanted, 1, "-1"));

@@ -50,7 +50,7 @@ int log_parse(const char *text, enum log_level *ret_level, const char **ret_file
 	return -EINVAL;
 }
 
-/* One of its own: /dev/stdout leads to what others have open, too. */
+/* A pipe of its own: /dev/stdout leads to one that others have open, too. */
 static bool is_pipe(const char *path)
 {
 	struct stat status;
@@ -58,7 +58,7 @@ static bool is_pipe(const char *path)
 	return lstat(path, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-/* Who runs us with raised rights must not have files written by them. */
+/* A user who runs us with elevated privileges must not use them to write files. */
 static int open_file(const char *path, struct error *err)
 {
 	bool created;
@@ -78,8 +78,8 @@ static int open_file(const char *path, struct error *err)
 		return fd;
 	}
 	/*
-	 * Several wicks must not overwrite each other's lines, and a pipe that is full must not
-	 * hold one: lines that have no room are lost.
+	 * Several wicks must not overwrite each other's lines, and a full pipe must not block one:
+	 * lines that do not fit are lost.
 	 */
 	(void)fcntl(fd, F_SETFL, O_APPEND | (is_pipe(path) ? O_NONBLOCK : 0));
 	return fd;
@@ -112,8 +112,8 @@ int log_check(struct error *err)
 }
 
 /*
- * Writes without the signals that a write may bring: whoever has the library in his program must
- * not die because the reader of a log has gone, or the log may not grow.
+ * Writes without the signals that a write may cause: a program that uses the library must not die
+ * because the reader of a log has gone, or the log may not grow.
  */
 static void write_line(const struct bytes *line)
 {
@@ -146,11 +146,11 @@ static void put_line(enum log_level level, const char *text)
 	bytes_fini(&line);
 }
 
-/* Some have several lines to say, as the kernel's verifier. */
+/* Some messages have several lines, such as the kernel verifier's. */
 __attribute__((format(printf, 2, 0))) static void put(enum log_level level, const char *format,
 						      va_list args)
 {
-	int code = errno; /* of whoever wants to say something about it */
+	int code = errno; /* the caller may want to report it */
 	char *text = NULL;
 	char *rest;
 	char *line;

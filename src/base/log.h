@@ -3,20 +3,20 @@
 #define WICK_BASE_LOG_H
 
 /*
- * log: what a person wants to see who asks why wick did what it did. WICK_LOG is LEVEL or
- * LEVEL:FILE. Lines go to stderr, or to the end of the file; each is written at once, so those of
- * several processes do not mix. The file is made and refused as results are (base/file/outfile.h);
- *a pipe that nobody reads is not waited for, and one whose reader has gone ends no program.
+ * log: shows why wick did what it did. WICK_LOG is LEVEL or LEVEL:FILE. Lines go to stderr, or are
+ * appended to the file; each line is one write, so those of several processes do not mix. The file
+ * is created, and refused, like results (base/file/outfile.h). A pipe without a reader does not
+ * block, and one whose reader has gone does not kill the program.
  *
- *	error	errors alone: commands keep their notes to themselves
- *	warn	notes and warnings of commands too: the default
+ *	error	only errors: commands print no notes
+ *	warn	also notes and warnings of commands: the default
  *	info	what was chosen: engines, configuration, plug-ins, rates
  *	debug	what was found: symbol files, unwind tables, rings
- *	trace	what was tried besides, and all that the kernel and its libraries say
+ *	trace	what else was tried, and everything the kernel and its libraries report
  *
- * The variable is read once, at the first question: the level is the one setting that belongs to
- * the process and not to an object, for code anywhere may have something to say.
- * Any thread may call; errno stays as it is.
+ * The variable is read once, at the first use: the level is the one setting that belongs to the
+ * process and not to an object, because code anywhere may log. Any thread may call; errno is
+ * preserved.
  */
 
 #include <stdbool.h>
@@ -33,19 +33,19 @@ enum log_level {
 	LOG_LEVELS
 };
 
-/* Whether lines of that level are wanted: to ask before some work is done for one. */
+/* Whether lines of this level are written: to check before doing work for one. */
 bool log_wants(enum log_level level);
 
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What is wrong with WICK_LOG: 0, or a negative errno. It counts as not given then. */
+/* What is wrong with WICK_LOG: 0, or a negative errno. An invalid value is ignored. */
 int log_check(struct error *err);
 
 /*
- * Takes the form LEVEL[:FILE] apart; NULL and "" are the default. *ret_file is "" for none.
- * Returns 0 or -EINVAL with the levels there are.
+ * Parses LEVEL[:FILE]; NULL and "" are the default. *ret_file is "" without a file. Returns 0 or
+ * -EINVAL with a list of the levels.
  */
 int log_parse(const char *text, enum log_level *ret_level, const char **ret_file,
 	      struct error *err);

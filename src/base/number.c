@@ -20,7 +20,7 @@ int number_parse_u64(const char *text, uint64_t *ret)
 	if (base == 16 ? !isxdigit((unsigned char)digits[0]) : !isdigit((unsigned char)digits[0]))
 		return -EINVAL;
 	errno = 0;
-	value = strtoull(text, &end, base); /* from the start: digits may not bring a second 0x */
+	value = strtoull(text, &end, base); /* from the start: no second 0x among the digits */
 	if (*end)
 		return -EINVAL;
 	if (errno == ERANGE)

@@ -16,7 +16,7 @@ int number_parse_duration(const char *text,
 			  uint64_t *ret_ns);                  /* 1.5s 20ms 3us 7ns 2m 1h; bare: s */
 int number_parse_size(const char *text, uint64_t *ret_bytes); /* 4096 64K 10M 2G (powers of 1024) */
 
-/* The value of a hexadecimal digit, 16 when it is none. */
+/* The value of a hexadecimal digit, 16 for any other character. */
 static inline unsigned int number_hex_digit(char c)
 {
 	unsigned int decimal = (unsigned int)(unsigned char)c - '0';

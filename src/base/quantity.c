@@ -19,13 +19,13 @@ static const struct step time_steps[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {
 static const struct step size_steps[] = {
 	{1024.0 * 1024 * 1024, "GiB"}, {1024.0 * 1024, "MiB"}, {1024, "KiB"}, {1, "B"}};
 
-/* What a value in a unit that is not the smallest looks like. */
+/* Decimals of a value in any unit but the smallest. */
 static int decimals_of(double value)
 {
 	return fabs(value) < 9.995 ? 2 : 1; /* 9.995 is written as 10.0 */
 }
 
-/* Whether a value, as it is written in this unit, is one of the next larger unit. */
+/* Whether a value, rounded in this unit, reaches the next larger unit. */
 static bool rounds_up(double value, const struct step *steps, size_t i, bool smallest)
 {
 	double power = smallest ? 1 : 10;
@@ -34,7 +34,7 @@ static bool rounds_up(double value, const struct step *steps, size_t i, bool sma
 	return written * steps[i].size >= steps[i - 1].size;
 }
 
-/* Three to four digits that mean something: 1.23 s, 12.3 s, 123.4 s. */
+/* Three to four significant digits: 1.23 s, 12.3 s, 123.4 s. */
 static struct quantity scaled(double value, const struct step *steps, size_t count)
 {
 	struct quantity quantity;
@@ -50,7 +50,7 @@ static struct quantity scaled(double value, const struct step *steps, size_t cou
 	value /= steps[i].size;
 	decimals = decimals_of(value);
 	if (i + 1 == count)
-		decimals = 0; /* the smallest unit has no parts */
+		decimals = 0; /* the smallest unit has no fractions */
 	(void)snprintf(quantity.text, sizeof(quantity.text), "%.*f %s", decimals, value,
 		       steps[i].suffix); /* a double of 19 digits fits */
 	return quantity;

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 
 #define READ_BYTES 65536u
-#define SIGNAL_STATUS 128 /* what shells add to the number of a signal */
+#define SIGNAL_STATUS 128 /* what shells add to a signal number */
 
 /* Starts the program with its output in *ret_fd. Returns its pid or -errno. */
 static int start(const char *const *argv, int *ret_fd)
@@ -34,7 +34,7 @@ static int start(const char *const *argv, int *ret_fd)
 		if (r == 0)
 			r = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
 							     O_WRONLY, 0);
-		if (r == 0) /* it does not change them: POSIX has the type for old programs */
+		if (r == 0) /* it does not change them: the type is for old programs */
 			r = posix_spawnp(&pid, argv[0], &actions, NULL,
 					 (char *const *)(uintptr_t)argv, environ);
 		(void)posix_spawn_file_actions_destroy(&actions); /* cannot fail on Linux */
@@ -90,7 +90,7 @@ int run_command(const char *const *argv, uint64_t limit_ns, size_t max_bytes, st
 	r = read_all(fd, deadline_ns, max_bytes, out);
 	(void)close(fd); /* only read from */
 	if (r < 0)
-		(void)kill(pid, SIGKILL); /* it is our child, which nobody waited for yet */
+		(void)kill(pid, SIGKILL); /* it is our child, which has not been waited for yet */
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (r < 0)

@@ -2,7 +2,7 @@
 #ifndef WICK_BASE_RUN_COMMAND_H
 #define WICK_BASE_RUN_COMMAND_H
 
-/* run_command: what another program prints, within bounds and without a shell. */
+/* run_command: runs another program without a shell and collects its output, with limits. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,10 +10,10 @@
 struct bytes;
 
 /*
- * Runs argv[0], found in PATH, with nothing to read and its messages dropped, and
- * appends its output to out. Returns its exit status (128 + signal when one ended it),
- * -ETIMEDOUT or -EFBIG when it took longer than limit_ns or printed more than max_bytes
- * (it is ended then), or another negative errno when it could not be run.
+ * Runs argv[0], found in PATH, without input and with its messages dropped, and appends its output
+ * to out. Returns its exit status (128 + signal if a signal ended it), -ETIMEDOUT or -EFBIG if it
+ * ran longer than limit_ns or printed more than max_bytes (it is killed then), or another negative
+ * errno if it could not be started.
  */
 int run_command(const char *const *argv, uint64_t limit_ns, size_t max_bytes, struct bytes *out);
 

@@ -8,7 +8,7 @@
  *	SCOPED(mem) char *copy = strdup(text);
  *	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
  *	...
- *	*ret = scope_take(&copy);	ownership leaves with the caller
+ *	*ret = scope_take(&copy);	ownership passes to the caller
  *
  * A module adds its own kind by defining scope_release_<kind>(T **).
  */
@@ -20,7 +20,7 @@
 
 #define SCOPED(kind) __attribute__((cleanup(scope_release_##kind)))
 
-/* Hands the pointer out and leaves NULL behind. */
+/* Returns the pointer and leaves NULL behind. */
 #define scope_take(place)                                                                          \
 	__extension__({                                                                            \
 		__typeof__(*(place)) taken_ = *(place);                                            \
@@ -32,7 +32,7 @@ static inline void scope_release_mem(void *place)
 {
 	void *memory;
 
-	memcpy(&memory, place, sizeof(memory)); /* whatever type it points to */
+	memcpy(&memory, place, sizeof(memory)); /* regardless of the type it points to */
 	free(memory);
 }
 
@@ -48,7 +48,7 @@ static inline void scope_release_file(FILE **file)
 		(void)fclose(*file); /* writers check fflush() themselves */
 }
 
-/* Hands a descriptor out and leaves -1 behind. */
+/* Returns a descriptor and leaves -1 behind. */
 static inline int scope_take_fd(int *fd)
 {
 	int taken = *fd;

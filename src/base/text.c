@@ -56,7 +56,7 @@ static bool is_bidi(uint32_t c)
 	       c == 0x200f;
 }
 
-/* Puts what is printable ASCII up to one of the three, in one go; returns where that ends. */
+/* Appends printable ASCII up to one of the three, at once; returns where that ends. */
 static const char *put_plain(struct bytes *out, const char *text, char first, char second,
 			     char third)
 {
@@ -102,7 +102,7 @@ static const char *xml_entity(uint32_t c)
 	}
 }
 
-/* Appends one character, or U+FFFD for what must not be shown. */
+/* Appends one character, or U+FFFD for one that must not be shown. */
 static void put_shown(struct bytes *out, const char *text, unsigned int n, uint32_t c)
 {
 	if (is_control(c) || is_bidi(c) || c == 0xfffe || c == 0xffff ||
@@ -144,7 +144,7 @@ void text_put_json(struct bytes *out, const char *text)
 		uint32_t c;
 		unsigned int n = text_decode_utf8(text, &c);
 
-		if (c == '<') /* there are many of them in C++ */
+		if (c == '<') /* C++ has many of them */
 			bytes_put(out, "\\u003c", 6);
 		else if (c == '"' || c == '\\')
 			bytes_printf(out, "\\%c", (char)c);
@@ -164,11 +164,10 @@ void text_put_csv(struct bytes *out, const char *text)
 	struct bytes part = {0};
 
 	bytes_put_u8(out, '"');
-	/* A spreadsheet computes what begins like a formula, quotes or not; this makes it a text.
-	 */
+	/* A spreadsheet evaluates what looks like a formula, even in quotes; this makes it text. */
 	if (*text && strchr("=+-@", *text))
 		bytes_put_u8(out, '\'');
-	/* What a terminal may show is harmless to others; a quote is written twice. */
+	/* What is safe for a terminal is safe elsewhere; quotes are doubled. */
 	text_put_terminal(&part, text);
 	bytes_put_u8(&part, '\0');
 	for (text = part.failed ? "" : (const char *)part.data; (quote = strchr(text, '"'));

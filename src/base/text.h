@@ -3,9 +3,8 @@
 #define WICK_BASE_TEXT_H
 
 /*
- * text: names from files and other processes made safe to show. Symbol names,
- * paths and thread names may hold anything: terminal escapes, markup, halves of
- * UTF-8 sequences.
+ * text: makes names from files and other processes safe to show. Symbol names, paths and thread
+ * names may contain anything: terminal escapes, markup, partial UTF-8 sequences.
  */
 
 #include <stdint.h>
@@ -24,19 +23,19 @@ void text_put_terminal(struct bytes *out, const char *text);
 /* Appends text for XML or HTML: markup as entities, what XML forbids as U+FFFD. */
 void text_put_xml(struct bytes *out, const char *text);
 
-/* Appends the same text as it is shown, for what needs no entities: one line of UTF-8. */
+/* Appends the same text without entities: one line of UTF-8. */
 void text_put_plain(struct bytes *out, const char *text);
 
 /*
- * Appends a name as a field of CSV, always in quotes; line breaks as \xNN like other control
- * bytes. An apostrophe goes before what a spreadsheet would take for a formula.
+ * Appends a name as a CSV field, always in quotes; line breaks as \xNN like other control bytes. An
+ * apostrophe precedes what a spreadsheet would interpret as a formula.
  */
 void text_put_csv(struct bytes *out, const char *text);
 
-/* Appends a word to be typed into a shell, in quotes if need be; control bytes as ?. */
+/* Appends a word to be typed into a shell, quoted if necessary; control bytes as ?. */
 void text_put_shell(struct bytes *out, const char *text);
 
-/* Appends the inside of a JSON string, without the quotes. */
+/* Appends the content of a JSON string, without the quotes. */
 void text_put_json(struct bytes *out, const char *text);
 
 #endif

@@ -29,13 +29,15 @@
 	}
 
 /*
- * Grows an array to hold at least want items. Returns where it is now, and its capacity; without
- * memory it is where it was, and *capacity stays as it was.
+ * Grows an array to hold at least want items. Returns its address, which may be new, and its
+ * capacity; without memory, both are unchanged.
  */
 void *vec_grow(void *items, size_t *capacity, size_t want, size_t item_bytes);
 
-/* The pointer is assigned, not written through a void **, which the compiler may take to be
- * another. */
+/*
+ * The pointer is assigned, not written through a void **, which the compiler may assume to be a
+ * different object.
+ */
 #define vec_reserve(vec, want)                                                                     \
 	((size_t)(want) <= (vec)->capacity                                                         \
 		 ? 0                                                                               \
@@ -48,7 +50,7 @@ void *vec_grow(void *items, size_t *capacity, size_t want, size_t item_bytes);
 		 ? -ENOMEM                                                                         \
 		 : ((vec)->items[(vec)->count++] = (__VA_ARGS__), 0))
 
-/* Makes an array one of n items with all bits set, as ID_NONE has. 0 or -ENOMEM. */
+/* Turns an array into one of n items with all bits set, like ID_NONE. 0 or -ENOMEM. */
 #define vec_fill_ones(vec, n)                                                                      \
 	(vec_reserve((vec), (n)) < 0                                                               \
 		 ? -ENOMEM                                                                         \

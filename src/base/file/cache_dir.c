@@ -19,13 +19,13 @@
 
 #define TEMPORARY_PREFIX "new-"
 #define BUFFER_BYTES (64u << 10)
-/* Nobody writes one file for that long: the writer is gone. */
+/* Nobody takes that long to write one file: the writer is gone. */
 #define TEMPORARY_LIFE_SECONDS 3600
 
 struct entry {
 	char name[CACHE_NAME_MAX];
 	uint64_t size;
-	int64_t used_ns; /* when it was last of use */
+	int64_t used_ns; /* when it was last used */
 };
 
 static void scope_release_directory(DIR **directory)
@@ -42,8 +42,8 @@ static bool is_own_directory(const char *path)
 }
 
 /*
- * Where files go without a word from the caller. -ENOENT for a user without a home
- * of their own: under sudo HOME may be somebody else's, where root leaves nothing.
+ * The directory when the caller names none. -ENOENT for a user without a home of their own: under
+ * sudo HOME may be somebody else's, and root leaves nothing there.
  */
 static int default_path(const char *name, char *path, size_t size)
 {
@@ -77,7 +77,7 @@ static int make_directories(char *path)
 	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* Returns a descriptor of the directory, made when missing, which is ours and private. */
+/* Returns a descriptor of the directory, created when missing, which is ours and private. */
 static int open_directory(char *path)
 {
 	struct stat st;
@@ -128,7 +128,7 @@ int cache_dir_open(struct cache_dir *dir, const char *name, uint64_t *ret_size)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return -EPERM;
-	(void)futimens(fd, NULL); /* the file that is not used goes first; a guess when it fails */
+	(void)futimens(fd, NULL); /* least recently used goes first; no harm if this fails */
 	*ret_size = (uint64_t)st.st_size;
 	return scope_take_fd(&fd);
 }
@@ -153,7 +153,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= strlen(end) && strcmp(text + n - strlen(end), end) == 0;
 }
 
-/* Removes the oldest files until the rest is within the limit, and what dead writers left. */
+/* Deletes the oldest files until the rest fits the limit, and what dead writers left behind. */
 static void shrink(const struct cache_dir *dir)
 {
 	VEC(struct entry) entries = {0};
@@ -202,13 +202,13 @@ void cache_file_begin(struct cache_file *file, struct cache_dir *dir)
 	*file = (struct cache_file){.dir = dir, .fd = -1};
 	if (dir->fd < 0)
 		return;
-	/* The time tells caches of one process apart. */
+	/* The time distinguishes several caches of one process. */
 	(void)snprintf(file->temporary, sizeof(file->temporary), TEMPORARY_PREFIX "%ld-%llx",
 		       (long)getpid(), (unsigned long long)clock_monotonic_ns());
 	file->fd = openat(dir->fd, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-/* Leaves a file that cannot be kept. */
+/* Abandons a file that cannot be kept. */
 static void give_up(struct cache_file *file)
 {
 	if (file->fd < 0)

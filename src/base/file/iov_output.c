@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#define MAX_PIECES 1024 /* that the kernel takes in one call */
+#define MAX_PIECES 1024 /* most that the kernel accepts in one call */
 #define FULL_BYTES (256u << 10)
 #define CACHE_LINE 64
 #define CALLED_IN_BYTES 1024
@@ -30,7 +30,7 @@ void iov_output_fini(struct iov_output *gather)
 	vec_fini(&gather->slices);
 }
 
-/* Bytes that are in no part yet become one. */
+/* Turns bytes that are in no part yet into one. */
 static void cut(struct iov_output *gather)
 {
 	size_t size = gather->bytes.size - gather->cut;
@@ -100,7 +100,7 @@ static int write_pieces(int fd, struct iovec *pieces, size_t count)
 	return 0;
 }
 
-/* Puts the pieces one after the other. They lie anywhere: the next ones are called in. */
+/* Joins the pieces. They are scattered in memory: the next ones are prefetched. */
 static int join(struct call *call)
 {
 	bytes_clear(call->copy);
@@ -152,7 +152,7 @@ static int write_slice(const struct iov_output *gather, size_t i, struct call *c
 	return 0;
 }
 
-/* Says where the parts are that lie in the bytes, which move no more. */
+/* Sets the addresses of parts in the bytes, which no longer move. */
 static void set_places(struct iov_output *gather)
 {
 	uint8_t *at = gather->bytes.data;
@@ -167,7 +167,7 @@ static void set_places(struct iov_output *gather)
 	}
 }
 
-/* Slices are in an order that no processor foresees: their parts are called in before. */
+/* The processor cannot predict the order of slices: their parts are prefetched. */
 static void call_in(const struct iov_output *gather, size_t i)
 {
 	const struct iov_output_slice *slice = &gather->slices.items[i];
@@ -177,7 +177,10 @@ static void call_in(const struct iov_output *gather, size_t i)
 		__builtin_prefetch(parts + at);
 }
 
-/* Pipes and files copy what they get: one large piece that was just made faster than many. */
+/*
+ * Pipes and files copy their input: they do so faster from one large piece that was just written
+ * than from many.
+ */
 static bool does_copy(int fd)
 {
 	struct stat status;

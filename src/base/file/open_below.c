@@ -16,7 +16,7 @@
 
 #define LOOK_FLAGS (O_PATH | O_NOFOLLOW | O_CLOEXEC) /* opens nothing: a device notices nothing */
 
-/* Whether each part of a name is one that a source file or its folder has. */
+/* Whether each part of a name could be that of a source file or its folder. */
 static bool is_plain(const char *name)
 {
 	if (!*name || *name == '/')
@@ -29,7 +29,7 @@ static bool is_plain(const char *name)
 	return true;
 }
 
-/* Without openat2(), which Linux has since 5.6: no links at all. */
+/* Without openat2(), which is new in Linux 5.6: follows no links at all. */
 static int walk(int folder, const char *name)
 {
 	int at = fcntl(folder, F_DUPFD_CLOEXEC, 3);
@@ -68,7 +68,7 @@ static int find(const char *folder, const char *name)
 	if (folder_fd < 0)
 		return -errno;
 	fd = syscall(SYS_openat2, folder_fd, name, &how, sizeof(how));
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* seccomp filters say EPERM */
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* EPERM: from seccomp filters */
 		return walk(folder_fd, name);
 	return fd < 0 ? -errno : (int)fd;
 }
@@ -87,16 +87,16 @@ static int open_plain(const char *folder, const char *name)
 	return fd == -EINVAL ? -ENOENT : fd;
 }
 
-/* With the rights of a user who is in no group. */
+/* With the credentials of a user who is in no group. */
 static int open_as(uid_t uid, const char *folder, const char *name)
 {
 	gid_t groups[256];
 	int count = getgroups(256, groups);
-	uid_t own_uid = (uid_t)setfsuid((uid_t)-1); /* only asks */
+	uid_t own_uid = (uid_t)setfsuid((uid_t)-1); /* only a query */
 	gid_t own_gid = (gid_t)setfsgid((gid_t)-1);
 	int fd = -EACCES;
 
-	/* The C library's setgroups() is for all threads. */
+	/* The C library's setgroups() changes all threads. */
 	if (count < 0 || syscall(SYS_setgroups, (size_t)0, NULL) < 0)
 		return -EACCES;
 	(void)setfsgid(OPEN_BELOW_NOBODY);
@@ -105,7 +105,7 @@ static int open_as(uid_t uid, const char *folder, const char *name)
 		fd = open_plain(folder, name);
 	(void)setfsuid(own_uid); /* going back is allowed */
 	(void)setfsgid(own_gid);
-	(void)syscall(SYS_setgroups, (size_t)count, groups); /* as before */
+	(void)syscall(SYS_setgroups, (size_t)count, groups); /* restored */
 	return fd;
 }
 
@@ -114,7 +114,7 @@ static bool lets_read(const struct stat *status, uid_t uid)
 	return status->st_uid == uid ? status->st_mode & S_IRUSR : status->st_mode & S_IROTH;
 }
 
-/* Whether the name leads a user to the file that was opened. */
+/* Whether the name leads this user to the file that was opened. */
 static bool can_open(uid_t uid, const char *folder, const char *name, const struct stat *wanted)
 {
 	SCOPED(fd) int fd = open_as(uid, folder, name);

@@ -14,17 +14,19 @@
 #include "base/file/owner.h"
 #include "base/scope.h"
 
-#define OUTPUT_MODE 0600 /* it tells what ran, and may hold source: nobody else's to read */
+#define OUTPUT_MODE 0600 /* it shows what ran and may contain source: private */
 
-/* Where a result goes: a name in a folder that stays the same whatever becomes of the path. */
+/*
+ * Where a result goes: a name in a folder, held open so that it stays the same if the path changes.
+ */
 struct place {
 	const char *path;   /* as the user gave it */
-	const char *option; /* that it was given with, or NULL */
+	const char *option; /* it was given with, or NULL */
 	int folder_fd;
 	char *folder;     /* owned */
-	const char *name; /* in the path, or where its links lead to */
-	bool is_shared;   /* others than root and the caller can put names there */
-	bool is_followed; /* a link of the caller's has led there */
+	const char *name; /* in the path, or in the target of its links */
+	bool is_shared;   /* users besides root and the caller can create files there */
+	bool is_followed; /* a link of the caller's led there */
 };
 
 static void scope_release_place(struct place *place)
@@ -83,13 +85,13 @@ int outfile_stdout_failed(int code, struct error *err)
 	return error_file(err, code, "cannot write to standard output");
 }
 
-/* A remedy that ends with how another path is chosen. */
+/* A remedy that ends with the option that chooses another path. */
 static void advise(struct error *err, const char *remedy, const char *option)
 {
 	error_remedy(err, "%s%s%s", remedy, option ? " with " : "", option ? option : "");
 }
 
-/* The part of a path that is a link to something that is not there; NULL: none is. */
+/* The part of a path that is a dangling link; NULL: no part is. */
 static char *find_dangling(const char *path)
 {
 	SCOPED(mem) char *part = strdup(path);
@@ -109,7 +111,7 @@ static char *find_dangling(const char *path)
 	return NULL;
 }
 
-/* Says that a link on the way leads nowhere. False: none does. */
+/* Reports a dangling link in the path. False: there is none. */
 static bool tell_dangling(const char *path, const char *option, struct error *err)
 {
 	SCOPED(mem) char *link = find_dangling(path);
@@ -117,7 +119,7 @@ static bool tell_dangling(const char *path, const char *option, struct error *er
 	ssize_t size = link ? readlink(link, target, sizeof(target) - 1) : -1;
 
 	if (size < 0)
-		return false; /* or it has just gone */
+		return false; /* or it was just removed */
 	target[size] = '\0';
 	(void)error_set(err, -ENOENT, "cannot write %s: %s is a dangling link to %s", path,
 			strcmp(link, path) == 0 ? "it" : link, target);
@@ -198,13 +200,13 @@ static int refuse(const struct place *place, const char *why, struct error *err)
 	return -EPERM;
 }
 
-/* What is wrong with a file that stands in a folder where others can put one; NULL: nothing. */
+/* What is wrong with a file in a folder where others can create files; NULL: nothing. */
 static const char *why_not(const struct stat *status)
 {
 	if (S_ISLNK(status->st_mode))
 		return "it is a link in a folder that others can write to";
 	if (S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode))
-		return NULL; /* only root makes those */
+		return NULL; /* only root can create those */
 	if (!owner_is_ours(status->st_uid))
 		return "it belongs to another user, in a folder that others can write to";
 	if (S_ISREG(status->st_mode) && status->st_nlink > 1)
@@ -212,7 +214,9 @@ static const char *why_not(const struct stat *status)
 	return NULL;
 }
 
-/* Opens what stands in a folder that others can write to. The descriptor is what is checked. */
+/*
+ * Opens an existing file in a folder that others can write to. Checks the descriptor, not the name.
+ */
 static int open_shared(const struct place *place, struct error *err)
 {
 	SCOPED(fd)
@@ -230,7 +234,7 @@ static int open_shared(const struct place *place, struct error *err)
 	why = why_not(&status);
 	if (why)
 		return refuse(place, why, err);
-	if (fcntl(fd, F_SETFL, 0) < 0) /* what is written waits for its reader again */
+	if (fcntl(fd, F_SETFL, 0) < 0) /* writes block again */
 		return cannot_write(place->path, place->option, -errno, err);
 	if (S_ISREG(status.st_mode))
 		(void)fchmod(fd, OUTPUT_MODE); /* it is ours */
@@ -238,8 +242,8 @@ static int open_shared(const struct place *place, struct error *err)
 }
 
 /*
- * Opens what is there, to be written in place. A pipe is waited for until somebody reads it,
- * unless it is to be ready.
+ * Opens an existing file, to be written in place. Waits for a reader of a pipe, unless it must be
+ * ready.
  */
 static int open_existing(const struct place *place, bool ready, struct error *err)
 {
@@ -256,7 +260,7 @@ static int open_existing(const struct place *place, bool ready, struct error *er
 		return cannot_write(place->path, place->option, -errno, err);
 	if (ready)
 		(void)fcntl(fd, F_SETFL, 0); /* cannot fail: it was just opened */
-	/* What a link leads to, as /dev/fd has them, keeps the mode that its maker chose. */
+	/* The target of a link, such as those in /dev/fd, keeps the mode its owner chose. */
 	if (!place->is_followed && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	    owner_is_ours(status.st_uid))
 		(void)fchmod(fd, OUTPUT_MODE);
@@ -281,8 +285,8 @@ static int make_file(const struct place *place, const char *name)
 }
 
 /*
- * The path that a link of the caller's own leads to, when that is a file: what holds for the
- * folder there holds for the result. NULL: the path itself is to be used.
+ * The path that a link of the caller's own leads to, if that is a file: then the rules for that
+ * folder apply to the result. NULL: use the path itself.
  */
 static char *follow_link(const char *path)
 {
@@ -332,14 +336,14 @@ int outfile_open_ready(const char *path, const char *option, bool *ret_created, 
 	return open_in_place(path, option, true, ret_created, err);
 }
 
-/* Makes the temporary file that becomes the result. */
+/* Creates the temporary file that becomes the result. */
 static int begin_file(struct outfile *file, struct place *place, struct error *err)
 {
 	SCOPED(mem) char *temporary = NULL;
 	SCOPED(mem) char *name = strdup(place->name);
 	int fd;
 
-	/* Cut off where it would be longer than names may be. */
+	/* Truncated: file names have a maximum length. */
 	if (!name || asprintf(&temporary, "%.200s.%ld.tmp", place->name, (long)getpid()) < 0) {
 		temporary = NULL; /* undefined after a failure */
 		return error_set(err, -ENOMEM, "out of memory");

@@ -29,7 +29,7 @@ static bool is_trusted(const struct stat *folder, const struct stat *link)
 	return !output_folder_is_open(folder) || link->st_uid == 0 || owner_is_ours(link->st_uid);
 }
 
-/* Whether a link leads to an open file, and what it says is not the way there. */
+/* Whether a link leads to an open file, so that its text is not the way there. */
 static bool is_of_proc(int folder)
 {
 	struct statfs status;
@@ -37,7 +37,7 @@ static bool is_of_proc(int folder)
 	return fstatfs(folder, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Puts what a link says in front of the rest of the path. */
+/* Puts the target of a link in front of the rest of the path. */
 static int add_target(int folder, const char *name, char **path, const char *rest)
 {
 	char target[PATH_MAX];
@@ -54,7 +54,7 @@ static int add_target(int folder, const char *name, char **path, const char *res
 	return 0;
 }
 
-/* Goes one part of the way on, in *folder. Returns 1 where *path has become another. */
+/* Moves *folder one part of the path ahead. Returns 1 if *path has been replaced. */
 static int step(int *folder, const char *name, char **path, const char *rest)
 {
 	struct stat above;
@@ -70,7 +70,7 @@ static int step(int *folder, const char *name, char **path, const char *rest)
 
 		return r < 0 ? r : 1;
 	}
-	/* It may have become a link since: that one is not followed either. */
+	/* It may have become a link by now: that is not followed either. */
 	next = openat(*folder, name, FOLDER_FLAGS | (S_ISLNK(status.st_mode) ? 0 : O_NOFOLLOW));
 	if (next < 0)
 		return -errno;
@@ -79,7 +79,7 @@ static int step(int *folder, const char *name, char **path, const char *rest)
 	return 0;
 }
 
-/* Goes from a folder along a path; a path from the root begins there again. */
+/* Follows a path from a folder; an absolute path starts again at the root. */
 static int walk(int *folder, char **path)
 {
 	uint32_t links = 0;

@@ -8,8 +8,7 @@
 
 #include "base/scope.h"
 
-/* The name that the kernel gives a descriptor: it leads to the same file, whatever its path does.
- */
+/* The kernel's name for a descriptor: it leads to the same file even if its path changes. */
 #define NAME_BYTES 32
 
 int regular_file_reopen(int place, struct stat *ret)
@@ -23,7 +22,7 @@ int regular_file_reopen(int place, struct stat *ret)
 	if (!S_ISREG(status.st_mode))
 		return -EINVAL;
 	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", place); /* it fits */
-	/* Some file systems have regular files that block: those of the kernel's own logs. */
+	/* Some file systems have regular files that block, such as the kernel's logs. */
 	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
