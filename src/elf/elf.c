@@ -30,7 +30,7 @@ struct extent {
 
 struct elf_file {
 	int fd;               /* -1 when read from memory */
-	bool has_owner;       /* not everybody may write it */
+	bool has_owner;       /* not everybody can write to it */
 	const uint8_t *image; /* borrowed; NULL when read from a file */
 	uint64_t size;
 	struct file_identity identity;
@@ -226,9 +226,8 @@ static int keep_sections(struct elf_file *elf, const Elf64_Shdr *shdrs, size_t c
 }
 
 /*
- * A file can run without section headers, and a cut copy has lost them first
- * (they stand at the end): what cannot be read counts as "no sections" and
- * address arithmetic goes on working.
+ * A file can run without section headers, and a truncated copy loses them first (they are at the
+ * end): unreadable ones count as "no sections", and address arithmetic still works.
  */
 static int read_section_headers(struct elf_file *elf, struct error *err)
 {
@@ -239,7 +238,7 @@ static int read_section_headers(struct elf_file *elf, struct error *err)
 
 	if (elf->header.e_shoff == 0 || elf->header.e_shentsize != sizeof(Elf64_Shdr))
 		return 0;
-	if (count == 0) { /* 65280 sections or more: the first header tells */
+	if (count == 0) { /* 65280 sections or more: the first header has the count */
 		if (elf_read_at(elf, elf->header.e_shoff, &first, sizeof(first)) < 0)
 			return 0;
 		count = first.sh_size;
@@ -485,7 +484,7 @@ bool build_id_of_notes(const uint8_t *notes, uint64_t size, uint64_t align, stru
 			return false;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
 		    memcmp(notes + name_at, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0) {
-			/* A longer id is known by its first bytes, everywhere alike. */
+			/* A longer id is always represented by its first bytes. */
 			ret->size = (uint8_t)(note.n_descsz < BUILD_ID_MAX ? note.n_descsz
 									   : BUILD_ID_MAX);
 			memcpy(ret->bytes, notes + data_at, ret->size);
@@ -498,7 +497,7 @@ bool build_id_of_notes(const uint8_t *notes, uint64_t size, uint64_t align, stru
 	return false;
 }
 
-/* Takes what it reads from *budget, so that many notes cost no more than few. */
+/* Subtracts what it reads from *budget, so that many notes cost no more than a few. */
 static bool read_build_id(struct elf_file *elf, struct extent extent, uint64_t *budget)
 {
 	SCOPED(mem) uint8_t *notes = NULL;
@@ -523,7 +522,7 @@ const struct build_id *elf_build_id(struct elf_file *elf)
 	for (size_t i = 0; i < elf->notes.count; i++)
 		if (read_build_id(elf, elf->notes.items[i], &budget))
 			return &elf->build_id;
-	/* Separate debug files keep the section while their segments point nowhere. */
+	/* Separate debug files keep the section, but their segments have no data. */
 	for (size_t i = 0; i < elf->section_count; i++) {
 		const struct elf_section *section = &elf->sections[i];
 		struct extent extent = {section->offset, section->size, 4};

@@ -5,12 +5,12 @@
 /*
  * elf: a bounded reader of ELF files (64-bit, little-endian, any machine).
  *
- * Every offset and size in the file is hostile: nothing is read outside it and
- * nothing is allocated beyond stated limits. Bytes are copied out with pread(),
- * never mapped, so a file that shrinks under us is an error and not a SIGBUS.
+ * Every offset and size in the file is hostile: nothing is read outside it and nothing is allocated
+ * beyond stated limits. Bytes are copied out with pread(), never mapped, so a file that shrinks
+ * under us is an error and not a SIGBUS.
  *
- * Section headers that are missing or cut off count as "no sections"; a damaged
- * file or program header is an error.
+ * Missing or truncated section headers count as "no sections"; a damaged file header or program
+ * header is an error.
  *
  * An elf_file is used by one thread at a time.
  */
@@ -30,15 +30,15 @@ struct build_id {
 };
 
 /*
- * What the kernel says of a file. Its content and its build id are whatever its owner
- * wants; nobody gives it the inode and the time of the last change of another one.
+ * What the kernel knows about a file. Its owner can choose its content and build id, but cannot
+ * give it the inode and the change time of another file.
  */
 struct file_identity {
 	uint64_t device;
 	uint64_t inode; /* 0: an image in memory */
 	uint64_t size_bytes;
 	uint64_t modified_ns;
-	uint64_t changed_ns; /* content, name or owner: set by the kernel alone */
+	uint64_t changed_ns; /* content, name or owner: set only by the kernel */
 	uint64_t owner;      /* user id */
 };
 
@@ -73,8 +73,8 @@ int elf_open_memory(const void *image, size_t size, const char *name, struct elf
 void elf_close(struct elf_file *elf); /* NULL is fine */
 
 /*
- * Whose file it is. False when everybody may write it, or it is an image in memory. Its group may
- * write it all the same: with a umask of 002 a user's own group may write all that is his.
+ * The file's owner. False when everybody may write to it, or it is an image in memory. Its group
+ * may write to it: with a umask of 002 a user's own group can write to all of the user's files.
  */
 bool elf_owner(const struct elf_file *elf, uint32_t *ret_uid);
 
@@ -82,12 +82,12 @@ uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, EM_AARCH64 … *
 uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN … */
 bool elf_is_cut(const struct elf_file *elf);      /* it ends before its section headers */
 uint64_t elf_entry(const struct elf_file *elf);
-/* As it was when the file was opened. */
+/* When the file was opened. */
 struct file_identity elf_identity(const struct elf_file *elf);
 
-/* The GNU build id from PT_NOTE segments or note sections; size 0 when there is none. */
+/* The GNU build id from PT_NOTE segments or note sections; size 0 without one. */
 const struct build_id *elf_build_id(struct elf_file *elf);
-/* Looks for it in a run of notes of at most some megabytes, which are aligned to 4 or 8 bytes. */
+/* Searches at most a few megabytes of notes, which are aligned to 4 or 8 bytes. */
 bool build_id_of_notes(const uint8_t *notes, uint64_t size, uint64_t align, struct build_id *ret);
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 /* Writes lower-case hex and NUL: text has room for 2 * BUILD_ID_MAX + 1. */
@@ -96,7 +96,7 @@ void build_id_format(const struct build_id *id, char *text);
 /* The _at functions return NULL past the last one. */
 size_t elf_segment_count(const struct elf_file *elf);
 const struct elf_segment *elf_segment_at(const struct elf_file *elf, size_t i);
-/* PT_GNU_EH_FRAME: where the search table of .eh_frame is. False: there is none. */
+/* PT_GNU_EH_FRAME: the search table of .eh_frame. False when the file has none. */
 bool elf_eh_frame_table(const struct elf_file *elf, uint64_t *ret_vaddr, uint64_t *ret_size);
 size_t elf_section_count(const struct elf_file *elf);
 const struct elf_section *elf_section_at(const struct elf_file *elf, size_t i);
@@ -110,30 +110,29 @@ int elf_section_read(struct elf_file *elf, const struct elf_section *section, vo
 		     size_t *ret_size, struct error *err);
 /* Whether elf_section_read() would find all bytes of the section. */
 bool elf_section_is_readable(const struct elf_file *elf, const struct elf_section *section);
-/* Copies n bytes out of the file: all of them or -ERANGE past its end. */
+/* Copies n bytes out of the file: all of them, or -ERANGE past its end. */
 int elf_read_at(struct elf_file *elf, uint64_t offset, void *place, size_t n);
 
 /*
- * The ELF virtual address at a file offset, by the PT_LOAD that holds it;
- * executable segments win where two share it. -ENOENT when none does.
+ * The ELF virtual address at a file offset, from the PT_LOAD that contains it; where two do,
+ * executable segments win. -ENOENT when no segment contains it.
  */
 int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *ret_vaddr);
-/* The opposite way. */
+/* The reverse. */
 int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *ret_offset);
 
 /*
- * The load bias (runtime address - ELF vaddr) of a mapping of this file that
- * starts at map_start and maps the file from map_offset. Right for several
- * LOAD segments, 4k/16k/64k alignment, a non-zero first p_vaddr, p_vaddr that
- * differs from p_offset, ET_DYN and ET_EXEC: 0 where the file asks to be, else
- * the distance of a part that was mapped again elsewhere. The mapping is taken for
- * an executable one where segments share a page. -ENOENT when no segment fits.
+ * The load bias (runtime address - ELF vaddr) of a mapping of this file that starts at map_start
+ * and maps the file from map_offset. Handles several LOAD segments, 4k/16k/64k alignment, a
+ * non-zero first p_vaddr, p_vaddr that differs from p_offset, ET_DYN and ET_EXEC: 0 at the address
+ * the file asks for, else how far a part was moved that was mapped again elsewhere. Where segments
+ * share a page, the mapping is assumed to be executable. -ENOENT when no segment fits.
  */
 int elf_load_bias(const struct elf_file *elf, uint64_t map_start, uint64_t map_offset,
 		  uint64_t *ret_bias);
 /*
- * The same from a copy of the segments, for a file that is open no more, and for
- * mappings that are not executable too.
+ * The same from a copy of the segments, for a file that is no longer open; also for mappings that
+ * are not executable.
  */
 int elf_segments_load_bias(const struct elf_segment *segments, size_t count, uint64_t map_start,
 			   uint64_t map_offset, bool executable, uint64_t *ret_bias);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * Address arithmetic of elf.h. One file may be mapped like this (64 KiB pages
- * allowed by the linker, 4 KiB used by the kernel):
+ * Address arithmetic of elf.h. One file may be mapped like this (64 KiB pages allowed by the
+ * linker, 4 KiB used by the kernel):
  *
  *	segment  p_offset  p_vaddr   p_filesz     mapping (bias B)
  *	R        0         0         0x5c8        B+0       offset 0
  *	RX       0x5d0     0x105d0   0x900        B+0x10000 offset 0
  *
- * Both mappings start at file offset 0, so the offset alone cannot tell them
- * apart: code is what profilers ask about, and the executable segment wins.
+ * Both mappings start at file offset 0, so the offset cannot distinguish them: profilers ask about
+ * code, so the executable segment wins.
  */
 
 #include <elf.h>
@@ -26,8 +26,8 @@ static bool holds_offset(const struct elf_segment *segment, uint64_t offset)
 }
 
 /*
- * Whether a mapping of the segment in pages of that size covers the offset,
- * the unused start of its first page and end of its last one included.
+ * Whether a mapping of the segment in pages of that size covers the offset, including the unused
+ * start of its first page and end of its last one.
  */
 static bool pages_hold_offset(const struct elf_segment *segment, uint64_t offset,
 			      uint64_t page_bytes)
@@ -35,7 +35,7 @@ static bool pages_hold_offset(const struct elf_segment *segment, uint64_t offset
 	uint64_t mask = ~(page_bytes - 1);
 
 	if (segment->file_bytes == 0)
-		return false; /* .bss alone: its offset means nothing */
+		return false; /* .bss only: its offset means nothing */
 	return (offset & mask) >= (segment->offset & mask) &&
 	       (offset & mask) <= ((segment->offset + segment->file_bytes - 1) & mask);
 }
@@ -100,9 +100,8 @@ int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *re
 }
 
 /*
- * The segment that a mapping from map_offset shows. One that begins in the
- * mapping's first page comes before one that merely covers it (a mapping that
- * was split by mprotect).
+ * The segment that is mapped at map_offset. One that begins in the mapping's first page is
+ * preferred to one that merely covers it (a mapping that was split by mprotect).
  */
 static const struct elf_segment *mapped_segment(const struct elf_segment *segments, size_t count,
 						uint64_t map_offset, uint64_t page_bytes,
@@ -124,9 +123,9 @@ static const struct elf_segment *mapped_segment(const struct elf_segment *segmen
 }
 
 /*
- * Whether a segment's own addresses put this part of the file at map_start: so it
- * is for the first mappings of an ET_EXEC file, which the pages of neighbouring
- * segments may share. The program may map parts of it again elsewhere (V8 does).
+ * Whether a segment's own addresses put this part of the file at map_start: true for the first
+ * mappings of an ET_EXEC file, which may share pages with neighbouring segments. The program may
+ * map parts of it again elsewhere (V8 does).
  */
 static bool is_in_place(const struct elf_segment *segments, size_t count, uint64_t map_start,
 			uint64_t map_offset)
@@ -146,8 +145,8 @@ int elf_segments_load_bias(const struct elf_segment *segments, size_t count, uin
 		return 0;
 	}
 	/*
-	 * The page size of the machine that ran the file is not known: the
-	 * smallest that explains the mapping is taken. 4, 16 and 64 KiB exist.
+	 * The page size of the machine that ran the file is unknown: use the smallest that explains
+	 * the mapping. 4, 16 and 64 KiB exist.
 	 */
 	for (int other = 0; other <= 1; other++) {
 		for (uint64_t page = MIN_PAGE_BYTES; page <= MAX_PAGE_BYTES; page *= 4) {

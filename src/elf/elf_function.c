@@ -7,11 +7,11 @@
 
 #include "elf/elf.h"
 
-/* A section with symbols, and those that explain it. */
+/* A section with symbols, and the sections it refers to. */
 struct symbol_table {
 	const char *symbols;
 	const char *names;
-	const char *versions; /* one for each symbol; NULL: it has none */
+	const char *versions; /* one for each symbol; NULL without versions */
 };
 
 #define OLD_VERSION 0x8000u /* in a version: not the one that programs are linked to */

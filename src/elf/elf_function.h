@@ -3,8 +3,8 @@
 #define WICK_ELF_ELF_FUNCTION_H
 
 /*
- * elf_function: where functions of given names are in a file. All names count, also those
- * that share an address; of versions, the one that programs are linked to.
+ * elf_function: finds functions of given names in a file. All names count, including several for
+ * one address; of several versions, the one that programs are linked to.
  */
 
 #include <stdbool.h>
@@ -15,14 +15,14 @@ struct elf_file;
 
 struct elf_function {
 	bool found;
-	bool chosen_at_run_time; /* the code there chooses the function */
-	bool is_old;             /* a version for programs that were linked long ago */
-	bool is_repeated;        /* functions in several places have that name */
+	bool chosen_at_run_time; /* an ifunc: the code there chooses the function */
+	bool is_old;             /* a version for programs linked long ago */
+	bool is_repeated;        /* several functions have this name */
 	uint64_t vaddr;
-	uint64_t size; /* 0: not known */
+	uint64_t size; /* 0: unknown */
 };
 
-/* ret has as many as there are names. A file without symbols has none of them. */
+/* ret has one item for each name. In a file without symbols nothing is found. */
 void elf_functions_find(struct elf_file *elf, const char *const *names, size_t count,
 			struct elf_function *ret);
 
