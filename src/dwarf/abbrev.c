@@ -183,7 +183,7 @@ static int push_skip(struct abbrev_table *table, struct abbrev *abbrev, struct a
 	return r;
 }
 
-/* Adds what stepping over the attribute takes; breaks runs at DW_AT_sibling. */
+/* Adds the skip of an attribute; starts a new run at DW_AT_sibling. */
 static int add_skip(struct abbrev_table *table, struct abbrev *abbrev,
 		    const struct abbrev_attribute *attribute)
 {
@@ -360,7 +360,7 @@ int abbrev_table_read(struct section *section, uint64_t offset, struct unit_shap
 		return -EBADMSG;
 	table->offset = offset;
 	table->shape = shape;
-	/* What a unit's first entry looks like is mostly said at once. */
+	/* The layout of a unit's first entry is mostly at the start. */
 	if (only_code && size - offset > FIRST_BYTES)
 		r = read_table(table, section, FIRST_BYTES, only_code, budget);
 	if (r < 0 || table->count == 0)
@@ -417,7 +417,7 @@ const uint8_t *form_skip(uint16_t form, struct unit_shape shape, const uint8_t *
 	uint64_t real = 0;
 	int size;
 
-	if (form == DW_FORM_indirect) { /* once: one that leads to another is refused */
+	if (form == DW_FORM_indirect) { /* once: a second indirection is refused */
 		at = leb_read(at, end, &real);
 		if (!at || !form_is_known(real) || real == DW_FORM_indirect ||
 		    real == DW_FORM_implicit_const)

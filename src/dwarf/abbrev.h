@@ -3,11 +3,11 @@
 #define WICK_DWARF_ABBREV_H
 
 /*
- * abbrev: what the entries of a unit look like. A table is read once for each
- * offset (and shape of unit) and shared by the units that name it.
+ * abbrev: the layouts of a unit's entries. A table is read once for each offset (and shape of unit)
+ * and shared by the units that refer to it.
  *
- * Most entries are only stepped over. Each abbreviation has a short list of skips
- * for that: runs of attributes of fixed size are one step.
+ * Most entries are only skipped. For that, each abbreviation has a short list of skips: consecutive
+ * attributes of fixed size are one skip.
  */
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 
 struct section;
 
-/* Attributes that somebody asks for; the others are skipped. */
+/* Attributes that are read; the others are skipped. */
 enum die_slot {
 	SLOT_NONE,
 	SLOT_NAME,
@@ -76,10 +76,10 @@ struct abbrev_skip {
 #define ABBREV_NO_SIBLING UINT16_MAX
 #define ABBREV_NOT_FIXED UINT32_MAX
 
-/* Whether functions with code may stand inside an entry. */
+/* Whether an entry may contain functions with code. */
 enum abbrev_holds {
 	HOLDS_NO_FUNCTIONS,
-	HOLDS_FUNCTIONS_OF_C, /* not in C++, whose compilers put them into units and namespaces */
+	HOLDS_FUNCTIONS_OF_C, /* not in C++, where compilers put them into units and namespaces */
 	HOLDS_FUNCTIONS,
 };
 
@@ -87,7 +87,7 @@ struct abbrev {
 	uint64_t code;
 	uint32_t tag;
 	bool has_children;
-	bool has_code;          /* an address or ranges are among the attributes */
+	bool has_code;          /* has an address or ranges */
 	uint16_t sibling_skips; /* skips before DW_AT_sibling, a ref4; ABBREV_NO_SIBLING */
 	uint16_t attribute_count;
 	uint16_t skip_count;
@@ -98,7 +98,7 @@ struct abbrev {
 	uint32_t first_skip;
 };
 
-/* What decides about sizes of forms besides the form. */
+/* What the size of a form depends on besides the form. */
 struct unit_shape {
 	uint8_t version;
 	uint8_t address_bytes;
@@ -118,8 +118,8 @@ struct abbrev_table {
 };
 
 /*
- * Reads the table at offset, or only as much of it as defines only_code (0: all). The
- * bytes that were looked at are taken from *budget; -E2BIG when it is used up.
+ * Reads the table at offset, or only as much of it as defines only_code (0: all). Subtracts the
+ * bytes read from *budget; -E2BIG when it is used up.
  */
 int abbrev_table_read(struct section *section, uint64_t offset, struct unit_shape shape,
 		      uint64_t only_code, uint64_t *budget, struct abbrev_table **ret);
@@ -135,11 +135,13 @@ static inline const struct abbrev *abbrev_find(const struct abbrev_table *table,
 	return abbrev_find_sparse(table, code);
 }
 
-/* The size of a form, or -1 - kind of the skip that it needs. */
+/* The size of a form, or -1 - the kind of skip it needs. */
 int form_size(uint16_t form, struct unit_shape shape);
 
-/* Steps over count skips: abbrev_skip() for all of them. NULL when the entry does not end before
- * end. */
+/*
+ * Skips count attributes: abbrev_skip() for all of them. NULL when the entry does not end before
+ * end.
+ */
 const uint8_t *abbrev_skip_some(const struct abbrev_table *table, const struct abbrev *abbrev,
 				size_t count, const uint8_t *at, const uint8_t *end);
 
@@ -152,7 +154,7 @@ static inline const uint8_t *abbrev_skip(const struct abbrev_table *table,
 	return abbrev_skip_some(table, abbrev, abbrev->skip_count, at, end);
 }
 
-/* Steps over one attribute. NULL when it does not end before end. */
+/* Skips one attribute. NULL when it does not end before end. */
 const uint8_t *form_skip(uint16_t form, struct unit_shape shape, const uint8_t *at,
 			 const uint8_t *end);
 

@@ -2,7 +2,7 @@
 #ifndef WICK_DWARF_CONSTANTS_H
 #define WICK_DWARF_CONSTANTS_H
 
-/* constants: the numbers of DWARF 2 to 5 and of GNU's extensions that the reader knows. */
+/* constants: the numbers of DWARF 2 to 5 and of GNU's extensions that the reader uses. */
 
 enum {
 	DW_TAG_array_type = 0x01,
@@ -176,7 +176,7 @@ enum { /* columns of the index of a .dwp file; 3 to 8 differ between its version
        DW_SECT_rnglists = 8, /* version 5 only */
 };
 
-enum { /* languages in which no function's code lies inside another one's description */
+enum { /* languages in which no function's code is inside another function's entry */
        DW_LANG_C_plus_plus = 0x04,
        DW_LANG_C_plus_plus_03 = 0x19,
        DW_LANG_C_plus_plus_11 = 0x1a,

@@ -63,7 +63,7 @@ const uint8_t *value_read(struct unit_shape shape, const struct abbrev_attribute
 		return at;
 	}
 	if (real == DW_FORM_indirect) {
-		/* Known forms only, and no second indirection: form_skip() knows which. */
+		/* Only known forms, and no second indirection: form_skip() checks both. */
 		if (!form_skip(DW_FORM_indirect, shape, at, end))
 			return NULL;
 		at = leb_read(at, end, &real);
@@ -75,7 +75,7 @@ const uint8_t *value_read(struct unit_shape shape, const struct abbrev_attribute
 	if (size > 8)
 		return bytes_skip(at, end, (uint64_t)size);
 	if (size == 0)
-		return at; /* a flag that is set by being there */
+		return at; /* a flag that is set by its presence */
 	return fixed_read(at, end, (size_t)size, &ret->number);
 }
 
@@ -139,7 +139,7 @@ bool die_read(struct unit *unit, uint64_t offset, struct die *ret)
 	return read_with(unit, offset, left, ret);
 }
 
-/* The unit that knows where addresses are: a split unit's skeleton. */
+/* The unit that has the addresses: a split unit's skeleton. */
 static const struct unit *address_unit(const struct unit *unit)
 {
 	return unit->skeleton ? unit->skeleton : unit;
@@ -224,7 +224,7 @@ const char *value_text(const struct unit *unit, const struct value *value)
 
 	switch (value->form) {
 	case DW_FORM_string:
-		return (const char *)value->bytes; /* its end was seen when it was read */
+		return (const char *)value->bytes; /* its end was checked when it was read */
 	case DW_FORM_strp:
 		return section_text(&image->sections[SECTION_STR], value->number);
 	case DW_FORM_line_strp:

@@ -21,7 +21,7 @@
 #include "elf/elf.h"
 
 #define DEFAULT_LIMIT (64u << 20)
-/* Units may overlap; more than these are not looked through for one address. */
+/* Units may overlap; no more than these are searched for one address. */
 #define MAX_OVERLAP 64
 
 struct unit_range {
@@ -30,14 +30,14 @@ struct unit_range {
 	struct unit *unit;
 };
 
-/* What was made of a unit; forgotten when memory gets short. */
+/* What was read from a unit; freed when memory gets short. */
 struct unit_tables {
 	struct unit_tables *newer, *older;
 	struct unit *unit;
 	struct functions functions;
 	struct line_table lines;
-	struct line_table names; /* of a split unit that numbers files on its own */
-	struct line_marks marks; /* read when details are asked for */
+	struct line_table names; /* of a split unit with file numbers of its own */
+	struct line_marks marks; /* read when details are requested */
 	size_t bytes;
 };
 
@@ -50,7 +50,7 @@ struct dwarf {
 	struct names names;
 	struct inline_scratch *scratch;
 	struct dwarf_stats stats;
-	bool has_short_units; /* and their functions were not looked at, see is_short() */
+	bool has_short_units; /* their functions were not read, see is_short() */
 };
 
 static void scope_release_dwarf(struct dwarf **dwarf)
@@ -111,8 +111,8 @@ static int add_range(struct dwarf *dwarf, struct unit *unit, uint64_t low, uint6
 }
 
 /*
- * DWARF 2 has no lists of ranges: a unit of it that has one range has perhaps functions
- * in other sections too, which strict compilers leave out.
+ * DWARF 2 has no range lists: a unit with a single range may have functions in other sections too,
+ * which strict compilers leave out.
  */
 static bool is_short(const struct unit *unit)
 {
@@ -120,7 +120,7 @@ static bool is_short(const struct unit *unit)
 	       unit->tag == DW_TAG_compile_unit;
 }
 
-/* Adds what functions cover outside of the unit's own range [low, high). */
+/* Adds what functions cover outside the unit's own range [low, high). */
 static int add_by_functions(struct dwarf *dwarf, struct unit *unit, uint64_t low, uint64_t high)
 {
 	struct functions functions = {0};
@@ -184,7 +184,7 @@ static void sort_ranges(struct dwarf *dwarf)
 	}
 }
 
-/* Adds the functions that short units do not cover. False when there is nothing new. */
+/* Adds the functions that short units do not cover. False if there is nothing new. */
 static bool widen_short_units(struct dwarf *dwarf)
 {
 	const struct image *image = dwarf->images.program;
@@ -207,7 +207,7 @@ static bool widen_short_units(struct dwarf *dwarf)
 	return dwarf->ranges.count > known;
 }
 
-/* Reads the heads of all units and sorts what they cover. */
+/* Reads the headers of all units and sorts the ranges they cover. */
 static int read_ranges(struct dwarf *dwarf)
 {
 	struct image *image = dwarf->images.program;
@@ -217,7 +217,7 @@ static int read_ranges(struct dwarf *dwarf)
 	for (size_t i = 0; i < image->unit_count && r == 0; i++)
 		r = add_unit(dwarf, image->units[i], &list);
 	vec_fini(&list);
-	/* A page for each head would keep large ones away from whole units. */
+	/* A page for each header would keep whole units from getting huge pages. */
 	section_renew(&image->sections[SECTION_INFO]);
 	if (r == 0)
 		sort_ranges(dwarf);
@@ -262,7 +262,7 @@ void dwarf_set_limit(struct dwarf *dwarf, size_t bytes)
 	dwarf->limit = bytes;
 }
 
-/* Gives memory back before it is too much. Nothing may be in use. */
+/* Frees memory before it is too much. Nothing may be in use. */
 static void trim(struct dwarf *dwarf)
 {
 	if (images_resident(&dwarf->images) + dwarf->table_bytes > dwarf->limit)
@@ -280,7 +280,7 @@ static void count_bytes(struct dwarf *dwarf, struct unit_tables *tables)
 	tables->bytes = bytes;
 }
 
-/* The unit that knows the functions: itself, or the split one of a skeleton. */
+/* The unit that has the functions: itself, or the split unit of a skeleton. */
 static struct unit *function_unit(struct dwarf *dwarf, struct unit *unit)
 {
 	if (!unit->has_dwo || unit->split_tried)
@@ -295,7 +295,7 @@ static struct unit *function_unit(struct dwarf *dwarf, struct unit *unit)
 	return unit->split;
 }
 
-/* The tables of a unit, made at first use. NULL without memory. */
+/* The tables of a unit, created at first use. NULL without memory. */
 static struct unit_tables *get_tables(struct dwarf *dwarf, struct unit *unit)
 {
 	struct unit_tables *tables = unit->tables;
@@ -326,8 +326,8 @@ static struct unit_tables *get_tables(struct dwarf *dwarf, struct unit *unit)
 }
 
 /*
- * Finds the function. Where C++ rules say that there is none, the unit is walked
- * again without them, once: a wrong guess must not hide a function.
+ * Finds the function. If the C++ rules find none, the unit is walked again without them, once: a
+ * wrong guess must not hide a function.
  */
 static int find_function(struct dwarf *dwarf, struct unit_tables *tables, uint64_t vaddr,
 			 const struct function_range **ret)
@@ -340,7 +340,7 @@ static int find_function(struct dwarf *dwarf, struct unit_tables *tables, uint64
 	if (functions_read(&whole, tables->functions.unit, true) < 0)
 		return -ENOMEM;
 	if (whole.range_count == tables->functions.range_count) {
-		tables->functions.whole = true; /* there is no more, and what is known stays */
+		tables->functions.whole = true; /* no more memory: keep what is known */
 		functions_fini(&whole);
 		return 0;
 	}
@@ -356,7 +356,7 @@ static const char *path_of(struct dwarf *dwarf, struct unit_tables *tables, uint
 {
 	struct line_table *names = tables->names.file_count > 0 ? &tables->names : &tables->lines;
 
-	/* Before version 5 file 0 means that it is not known. */
+	/* Before version 5, file 0 means unknown. */
 	if (file == 0 && names->version < 5)
 		return NULL;
 	return line_table_path(names, file, &dwarf->arena, ret_tree);
@@ -379,7 +379,7 @@ static struct die_ref origin_of(struct unit *unit, const struct inline_call *cal
 	return (struct die_ref){unit, offset};
 }
 
-/* Adds the inlined calls around the address; line and file of each are its caller's. */
+/* Adds the inlined calls around the address; each has the line and file of its call site. */
 static void put_calls(struct dwarf *dwarf, struct unit_tables *tables,
 		      const struct inline_table *table, uint32_t at, struct dwarf_frames *ret)
 {
@@ -456,8 +456,8 @@ static size_t ranges_below(const struct dwarf *dwarf, uint64_t vaddr)
 }
 
 /*
- * Units may overlap, if only by mistake: the one that has a function there is
- * right, or else the first that has a line. ret_unit is who answered.
+ * Units may overlap, if only by mistake: the one with a function there is right, or else the first
+ * with a line. ret_unit is the one that was used.
  */
 static int find_once(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_frames *ret,
 		     struct unit **ret_unit)
@@ -507,7 +507,7 @@ int dwarf_find(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_frames *ret)
 	return find(dwarf, vaddr, ret, &unit);
 }
 
-/* The entry of the innermost function at an address of a unit that was just asked. */
+/* The entry of the innermost function at an address of a unit that was just searched. */
 static struct die_ref innermost_entry(const struct unit_tables *tables, uint64_t vaddr)
 {
 	const struct function_range *range = functions_find(&tables->functions, vaddr);
@@ -548,7 +548,7 @@ static const char *unit_name(struct dwarf *dwarf, struct unit *unit)
 	return name ? names_keep(&dwarf->names, name, strlen(name)) : NULL;
 }
 
-/* What is known of the row at an address of a unit that was just asked; zeros when nothing is. */
+/* The row at an address of a unit that was just searched; zeros when unknown. */
 static struct line_details row_details(struct dwarf *dwarf, struct unit *unit, uint64_t vaddr)
 {
 	struct unit_tables *tables = unit->tables;

@@ -13,7 +13,7 @@
 #define MAX_FUNCTIONS (1u << 24)
 /* Far beyond real units; entries that share one long list must not multiply it. */
 #define MAX_RANGES (1u << 22)
-/* Functions that share addresses are few; more than these are not looked through. */
+/* Few functions share addresses; no more than these are searched. */
 #define MAX_OVERLAP 64
 
 void functions_fini(struct functions *functions)
@@ -94,7 +94,7 @@ struct walk {
 	struct die die;
 };
 
-/* Adds the function whose attributes are at at. Returns the place after them, or NULL. */
+/* Adds the function whose attributes begin at at. Returns the position after them, or NULL. */
 static const uint8_t *visit(struct walk *walk, const struct abbrev *abbrev, const uint8_t *entry,
 			    const uint8_t *at, int *ret_error)
 {
@@ -116,7 +116,7 @@ static const uint8_t *visit(struct walk *walk, const struct abbrev *abbrev, cons
 	return at;
 }
 
-/* Walks all entries of the unit. Damage ends the walk: what was found before it counts. */
+/* Walks all entries of the unit. Damage ends the walk: what was found before is used. */
 static int walk_unit(struct walk *walk)
 {
 	struct unit *unit = walk->functions->unit;
@@ -154,7 +154,7 @@ static int compare_ranges(const void *a, const void *b)
 
 	if (left->low != right->low)
 		return left->low < right->low ? -1 : 1;
-	/* The wider one first: a search from behind meets the narrower one before it. */
+	/* The wider one first: a backward search reaches the narrower one first. */
 	if (left->high != right->high)
 		return left->high > right->high ? -1 : 1;
 	return (left->function > right->function) - (left->function < right->function);

@@ -66,7 +66,7 @@ enum other_file {
 	OTHER_SPLIT,   /* a .dwo file */
 };
 
-/* A file's debug sections; takes elf in any case. NULL when they cannot be used. */
+/* A file's debug sections; always takes over elf. NULL if they are unusable. */
 static struct image *make_image(struct elf_file *elf, enum other_file kind)
 {
 	struct image *image = image_new(elf, kind != OTHER_ALT);

@@ -27,10 +27,10 @@ struct images {
 int images_init(struct images *images, struct elf_file *elf, const struct dwarf_hooks *hooks);
 void images_fini(struct images *images);
 
-/* Opens dwz's common file if the program names one. False when it is not to be had. */
+/* Opens dwz's common file if the program names one. False if that fails. */
 bool images_open_alt(struct images *images);
 
-/* The unit with the functions of a skeleton, NULL when it is not to be had. */
+/* The unit with the functions of a skeleton, NULL if it cannot be found. */
 struct unit *images_find_split(struct images *images, struct unit *skeleton);
 
 uint64_t images_resident(const struct images *images);

@@ -39,7 +39,7 @@ struct inline_scratch {
 	VEC(struct call_range) ranges;
 	VEC(struct call_range) spare;
 	VEC(struct inline_change) changes;
-	uint32_t innermost[MAX_DEPTH]; /* the call around entries of a depth */
+	uint32_t innermost[MAX_DEPTH]; /* the call around the entries at each depth */
 	uint32_t levels[MAX_DEPTH];
 	struct call_range open[MAX_LEVEL + 1];
 };
@@ -104,7 +104,7 @@ static struct inline_call make_call(const struct die *die, uint32_t parent)
 	};
 }
 
-/* Adds the call that scratch->die describes. Returns what is innermost inside it. */
+/* Adds the call in scratch->die. Returns the innermost call inside it. */
 static int64_t add_call(struct inline_scratch *scratch, uint32_t parent, uint32_t level)
 {
 	uint32_t call = (uint32_t)scratch->calls.count;
@@ -235,7 +235,7 @@ static void merge(const struct call_range *from, struct call_range *to, size_t l
 	}
 }
 
-/* A merge sort, for ranges are nearly sorted in runs. Returns where the result is. */
+/* A merge sort, because ranges are nearly sorted in runs. Returns where the result is. */
 static struct call_range *sort_ranges(struct call_range *items, struct call_range *spare,
 				      size_t count)
 {

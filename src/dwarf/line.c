@@ -19,10 +19,10 @@
 
 struct header {
 	struct unit_shape shape;
-	const uint8_t *start;    /* of the section's bytes that follow, for offsets of text */
-	const uint8_t *at, *end; /* what is left of the header and program */
+	const uint8_t *start;    /* of the following bytes of the section, for text offsets */
+	const uint8_t *at, *end; /* the rest of the header and program */
 	const uint8_t *program;  /* where opcodes begin */
-	uint64_t offset;         /* of start in the section */
+	uint64_t offset;         /* offset of start in the section */
 };
 
 static struct section *line_section(const struct unit *unit)
@@ -67,7 +67,7 @@ static int add_directory(struct line_table *table, struct value name)
 	return r;
 }
 
-/* Inline text is kept as an offset: the section's memory may be given back. */
+/* Inline text is stored as an offset: the section's memory may be freed. */
 static struct value keep_text(const struct header *header, const struct value *text)
 {
 	if (text->form != DW_FORM_string)
@@ -76,7 +76,7 @@ static struct value keep_text(const struct header *header, const struct value *t
 			      DW_FORM_string};
 }
 
-/* A table of versions 2 to 4: texts, each file's followed by three numbers. */
+/* A table of versions 2 to 4: texts, followed by three numbers for each file. */
 static int read_old_names(struct line_table *table, struct header *header, bool files)
 {
 	static const struct abbrev_attribute text = {.form = DW_FORM_string,
@@ -136,7 +136,7 @@ static int read_formats(struct header *header, struct format *formats, size_t *r
 	return 0;
 }
 
-/* A table of version 5: formats, then entries in them. */
+/* A table of version 5: formats, then entries in those formats. */
 static int read_new_names(struct line_table *table, struct header *header, bool files)
 {
 	struct format formats[MAX_FORMATS];
@@ -208,7 +208,7 @@ static int open_table(struct unit *unit, struct header *ret)
 		ret->offset += 8;
 	}
 	if (length > size - ret->offset)
-		length = size - ret->offset; /* what is there may be all that is asked for */
+		length = size - ret->offset; /* what exists may be all that is needed */
 	ret->start = ret->at = section_at(section, ret->offset, length);
 	ret->end = ret->start ? ret->start + length : NULL;
 	return ret->start ? 0 : -EBADMSG;
@@ -263,7 +263,7 @@ struct sequence {
 struct collector {
 	VEC(struct wide_row) rows;
 	VEC(struct sequence) sequences;
-	size_t first; /* of the sequence that is being read */
+	size_t first; /* of the current sequence */
 	bool backwards, failed;
 };
 
@@ -326,7 +326,7 @@ static bool is_sorted(const struct collector *all)
 	return true;
 }
 
-/* Copies a sequence. One that begins inside the one before it takes over from there. */
+/* Copies a sequence. If it begins inside the previous one, it replaces the rest of that. */
 static void copy_sequence(struct line_table *table, const struct wide_row *rows, size_t count)
 {
 	while (table->count > 0 &&
@@ -364,7 +364,7 @@ static int read_rows(struct line_table *table, const struct line_program *progra
 	struct collector all = {0};
 	int r;
 
-	/* A row takes three to five bytes of program: one allocation, mostly. */
+	/* A row needs three to five bytes of program: mostly one allocation. */
 	if (vec_reserve(&all.rows, (size_t)(program->end - program->at) / 4) < 0)
 		return -ENOMEM;
 	line_program_run(program, collect, &all);
@@ -437,7 +437,7 @@ static const char *make_path(struct line_table *table, struct line_file *file, s
 	if (!root)
 		return NULL;
 	if (owner->skeleton)
-		owner = owner->skeleton; /* it alone knows the directory */
+		owner = owner->skeleton; /* only it has the directory */
 	if (die_read(owner, owner->first, root)) {
 		comp_dir = die_text(root, SLOT_COMP_DIR);
 		if (!name && file == table->files)
@@ -492,7 +492,7 @@ static bool mark(void *self, const struct line_state *state)
 {
 	struct marker *marker = self;
 
-	/* Several rows of a line at one address are one: what any of them is, it is. */
+	/* Several rows of a line at one address are merged: their flags are combined. */
 	if (marker->in_sequence && marker->row.address == state->address &&
 	    marker->row.line == state->line && !state->end_sequence) {
 		marker->row.is_statement |= state->is_statement;

@@ -6,7 +6,7 @@
 
 struct run {
 	const struct line_program *program;
-	uint16_t advances[256]; /* of addresses and lines, by opcode: spares two divisions */
+	uint16_t advances[256]; /* of addresses and lines, by opcode: saves two divisions */
 	int16_t line_advances[256];
 	line_row_fn *row;
 	void *self;
@@ -41,7 +41,7 @@ static void advance_line(struct line_state *state, int64_t by)
 		(uint32_t)((int64_t)state->line + (by > INT32_MAX || by < INT32_MIN ? 0 : by));
 }
 
-/* 0 …: length, opcode, operands. Returns the place after it, or NULL. */
+/* 0 …: length, opcode, operands. Returns the position after it, or NULL. */
 static const uint8_t *run_extended(struct run *run, const uint8_t *at)
 {
 	uint64_t length = 0, opcode = 0;
@@ -62,9 +62,9 @@ static const uint8_t *run_extended(struct run *run, const uint8_t *at)
 	case DW_LNE_set_address:
 		if (length - 1 != 8 && length - 1 != 4)
 			return NULL;
-		(void)fixed_read(at, end, length - 1, &run->state.address); /* it is that long */
+		(void)fixed_read(at, end, length - 1, &run->state.address); /* cannot fail */
 		break;
-	case DW_LNE_define_file: /* of no use today: no compiler writes it */
+	case DW_LNE_define_file: /* useless: no compiler emits it today */
 	default:
 		break;
 	}
@@ -79,7 +79,7 @@ static const uint8_t *skip_operands(const struct line_program *program, uint8_t 
 	return at;
 }
 
-/* Returns the place after the operands, or NULL. */
+/* Returns the position after the operands, or NULL. */
 static const uint8_t *run_standard(struct run *run, uint8_t opcode, const uint8_t *at)
 {
 	const struct line_program *program = run->program;

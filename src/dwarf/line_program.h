@@ -3,8 +3,8 @@
 #define WICK_DWARF_LINE_PROGRAM_H
 
 /*
- * line_program: runs the opcodes of a line program; line.c reads the header before
- * them and makes a table of the rows.
+ * line_program: runs the opcodes of a line program. line.c reads the header and turns the rows into
+ * a table.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct line_program {
 	const uint8_t *at, *end; /* opcodes */
 	uint8_t address_bytes;
 	uint8_t minimum_length; /* of an instruction */
-	uint8_t operations;     /* in an instruction; more than 1 in VLIW code */
+	uint8_t operations;     /* per instruction; more than 1 in VLIW code */
 	bool default_statement;
 	int8_t line_base;
 	uint8_t line_range;

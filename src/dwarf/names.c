@@ -29,7 +29,7 @@ void names_fini(struct names *names)
 	*names = (struct names){0};
 }
 
-/* The number of a text, kept once. 0 without memory. */
+/* The number of a text, stored once. 0 without memory. */
 static uint32_t intern(struct names *names, const char *text, size_t size, bool mangled)
 {
 	uint64_t hash = XXH3_64bits_withSeed(text, size, hash_seed.first) + mangled;
@@ -82,7 +82,7 @@ static const char *placeholder(uint32_t tag)
 	}
 }
 
-/* An entry that is only declared elsewhere or repeats another: where the other one is. */
+/* An entry that is declared elsewhere or repeats another: a reference to the other one. */
 static struct die_ref next_of(const struct die *die)
 {
 	struct die_ref next = die_reference(die, SLOT_SPECIFICATION);
@@ -111,7 +111,7 @@ static bool is_scope(uint32_t tag)
 	}
 }
 
-/* Closures have no name but what is called in them. */
+/* Closures have no name except for what is called in them. */
 static bool is_closure(const struct die *scope, const char *name)
 {
 	return (scope->abbrev->tag == DW_TAG_class_type ||
@@ -119,14 +119,14 @@ static bool is_closure(const struct die *scope, const char *name)
 	       !die_has(scope, SLOT_NAME) && strcmp(name, "operator()") == 0;
 }
 
-/* The scopes around what is called name, each with "::" behind it. */
+/* The scopes around name, each followed by "::". */
 static void put_scopes(struct bytes *out, struct die_ref ref, const char *name, size_t depth)
 {
 	uint64_t chain[SCOPES_MAX];
 	size_t count = scopes_around(ref.unit, ref.offset, chain);
 	SCOPED(mem) struct die *die = malloc(sizeof(*die));
 
-	/* The innermost scope says all about those around it. */
+	/* The innermost scope includes those around it. */
 	for (size_t i = count; i > 1 && die; i--) {
 		if (!die_read(ref.unit, chain[i - 1], die) || !is_scope(die->abbrev->tag))
 			continue;
@@ -142,7 +142,7 @@ static void put_scopes(struct bytes *out, struct die_ref ref, const char *name, 
 	}
 }
 
-/* Template arguments, where the name does not hold them already. */
+/* Template arguments, unless the name contains them already. */
 static void put_arguments(struct bytes *out, struct die_ref ref, size_t depth)
 {
 	SCOPED(mem) struct die *die = malloc(sizeof(*die));
@@ -151,7 +151,7 @@ static void put_arguments(struct bytes *out, struct die_ref ref, size_t depth)
 
 	if (!die || !die_read(ref.unit, ref.offset, die) || !die->abbrev->has_children)
 		return;
-	/* They come first and have no children; whatever else comes ends the search. */
+	/* They come first and have no children; anything else ends the search. */
 	for (at = die->next; die_read(ref.unit, at, die) && !die->abbrev->has_children;
 	     at = die->next) {
 		uint32_t tag = die->abbrev->tag;
@@ -239,7 +239,7 @@ static void keep_text(struct names *names, const struct named_text *text)
 	} texts = {names->texts, names->text_count, names->text_capacity};
 	uint64_t hash = hash_pair((uintptr_t)text->image, text->offset);
 
-	/* What is not kept is only made again. */
+	/* What is not stored is just built again. */
 	if (vec_push(&texts, *text) < 0)
 		return;
 	names->texts = texts.items;
@@ -248,7 +248,7 @@ static void keep_text(struct names *names, const struct named_text *text)
 		names->text_count = texts.count;
 }
 
-/* The number of the linker name that the entry has; 0 when it cannot be read. */
+/* The number of the entry's linker name; 0 if it cannot be read. */
 static uint32_t linkage_name(struct names *names, const struct die *die)
 {
 	const struct value *value = &die->values[SLOT_LINKAGE_NAME];

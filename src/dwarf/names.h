@@ -3,11 +3,11 @@
 #define WICK_DWARF_NAMES_H
 
 /*
- * names: what functions and types are called. Each name is built once for an
- * entry and kept once for a text; numbers stand for names, 0 for none yet.
+ * names: the names of functions and types. Each name is built once for an entry and stored once for
+ * each text. Names are passed as numbers; 0 means none yet.
  *
- * A function's linker name is preferred. Without one the name is built from the
- * entries around it: "ns::shape<int>::area".
+ * A function's linker name is preferred. Without one, the name is built from the entries around it:
+ * "ns::shape<int>::area".
  */
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct named_entry {
 	uint32_t name;
 };
 
-/* Linkers keep a text once: where it is stands for what it says. */
+/* Linkers store a text once, so its address identifies it. */
 struct named_text {
 	const struct image *image;
 	uint64_t offset;
@@ -47,8 +47,8 @@ struct names {
 	struct id_index text_index;
 	struct named_text *texts;
 	size_t text_count, text_capacity;
-	struct die die;               /* that is being read */
-	struct id_index offset_index; /* of linker names, by where they are kept */
+	struct die die;               /* the one being read */
+	struct id_index offset_index; /* of linker names, by their address */
 };
 
 void names_init(struct names *names, struct arena *arena);
@@ -57,16 +57,16 @@ void names_fini(struct names *names);
 /* The number of an entry's name; 0 without memory. */
 uint32_t names_of(struct names *names, struct die_ref ref);
 
-/* A text of the caller's, kept once and as long as the arena; NULL without memory. */
+/* Stores a text of the caller's once, for as long as the arena; NULL without memory. */
 const char *names_keep(struct names *names, const char *text, size_t size);
 
-/* "int ns::add<long>(long, long)": what the entry says of a function, with types. */
+/* "int ns::add<long>(long, long)": a function's signature from its entry, with types. */
 void names_put_signature(struct bytes *out, struct die_ref ref);
 
-/* The name of the type that the entry's attribute names, "void" without one. */
+/* The name of the type in the entry's attribute, "void" without one. */
 void names_put_type(struct bytes *out, const struct die *die, enum die_slot slot, size_t depth);
 
-/* The name of the entry with those of the scopes around it. */
+/* The name of the entry, qualified with the scopes around it. */
 void names_put_qualified(struct bytes *out, struct die_ref ref, size_t depth);
 
 #define NAMES_MAX_BYTES 65536

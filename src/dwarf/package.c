@@ -26,7 +26,7 @@ static bool read_index(struct section *section, struct index *ret)
 	struct cursor cursor = cursor_of(data, data ? size : 0);
 
 	ret->version = cursor_u32(&cursor);
-	if (ret->version != 2) /* DWARF 5 has 16 bits and padding, which read alike */
+	if (ret->version != 2) /* DWARF 5 has 16 bits and padding, which read the same */
 		ret->version &= 0xffff;
 	ret->columns = cursor_u32(&cursor);
 	ret->units = cursor_u32(&cursor);
@@ -49,7 +49,7 @@ static uint32_t u32_at(const uint8_t *items, size_t i)
 	return value;
 }
 
-/* The row of an id, from 0; -1 when there is none. */
+/* The row of an id, from 0; -1 without one. */
 static int64_t find_row(const struct index *index, uint64_t id)
 {
 	uint32_t mask = index->slots - 1;
@@ -111,14 +111,14 @@ struct unit *package_find(struct image *image, enum section_id index, uint64_t i
 		case DW_SECT_str_offsets:
 			bases.str_offsets = offset;
 			break;
-		case DW_SECT_rnglists: /* in version 2: of macros, which nobody reads */
+		case DW_SECT_rnglists: /* in version 2: macros, which are not read */
 			bases.rnglists = offset;
 			break;
 		default:
 			break;
 		}
 	}
-	/* Each skeleton asks for its unit once, each reference for its type. */
+	/* Each skeleton requests its unit once, each reference its type. */
 	if (index == SECTION_TU_INDEX)
 		unit = find_known(image, section, start);
 	if (!unit && image_add_unit(image, start, section, &bases, &unit) < 0)

@@ -3,15 +3,15 @@
 #define WICK_DWARF_PACKAGE_H
 
 /*
- * package: units of a .dwp file, found by their ids through its index
- * (.debug_cu_index and .debug_tu_index, GNU's version 2 and DWARF 5's).
+ * package: units of a .dwp file, found by id through its index (.debug_cu_index and
+ * .debug_tu_index, GNU's version 2 and DWARF 5's).
  */
 
 #include <stdint.h>
 
 #include "dwarf/unit.h"
 
-/* The unit with that id, made at first use; NULL when there is none. */
+/* The unit with that id, created at first use; NULL without one. */
 struct unit *package_find(struct image *image, enum section_id index, uint64_t id);
 
 /* Adds the unit at offset, whose parts of other sections begin at bases. */

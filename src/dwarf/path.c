@@ -16,7 +16,7 @@ static bool ends_in_dots(const struct bytes *path)
 	       (path->size == 2 || path->data[path->size - 3] == '/');
 }
 
-/* Takes the last name off; false when there is none to take. */
+/* Removes the last name; false if there is none. */
 static bool go_up(struct bytes *path)
 {
 	size_t size = path->size;
@@ -57,7 +57,7 @@ static void add_part(struct bytes *path, const char *part)
 	}
 }
 
-/* How deep the folder is that both have in common; its size in bytes. */
+/* The depth of the folder that both have in common; returns its size in bytes. */
 static uint32_t common_folder(const char *directory, const char *path, size_t *ret_depth)
 {
 	uint32_t size = 0;

@@ -4,14 +4,13 @@
 
 #include <stdint.h>
 
-/* path: names of source files, joined from the parts in which DWARF keeps them. */
+/* path: source file names, joined from the parts in which DWARF stores them. */
 
 struct arena;
 
 /*
- * Joins up to three parts (NULL: not there); an absolute one makes those before it
- * void. "//", "/./" and "dir/.." are taken out. The text is kept in arena; NULL
- * without memory.
+ * Joins up to three parts (NULL: absent); an absolute part discards those before it. "//", "/./"
+ * and "dir/.." are removed. The text is kept in arena; NULL without memory.
  */
 const char *path_join(struct arena *arena, const char *comp_dir, const char *directory,
 		      const char *name);
@@ -19,10 +18,10 @@ const char *path_join(struct arena *arena, const char *comp_dir, const char *dir
 #define PATH_TREE_MAX 4095u
 
 /*
- * How many bytes of an absolute path are the folder whose sources it belongs to: the compilation
- * directory; /usr, where systems keep headers and sources; or, when it was built beside its
- * sources, what path and directory have in common, if that is two names deep or more. 0: none of
- * them, so nothing is said for reading it. Both are as path_join() makes them.
+ * The length of the folder whose sources an absolute path belongs to: the compilation directory;
+ * /usr, where systems keep headers and sources; or, if it was built beside its sources, the common
+ * part of path and directory if that is at least two names deep. 0: none of these, so there is no
+ * reason to trust and read the file. Both are as path_join() makes them.
  */
 uint32_t path_tree(const char *comp_dir, const char *path);
 

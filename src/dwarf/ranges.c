@@ -14,7 +14,7 @@ struct list {
 	struct unit *unit;
 	struct section *section;
 	uint64_t at;   /* next byte to be read, in the section */
-	uint64_t base; /* what offsets are added to */
+	uint64_t base; /* added to offsets */
 	struct range_list *ret;
 };
 
@@ -60,7 +60,7 @@ static bool is_tombstone(uint64_t address)
 	return address >= UINT64_MAX - 1;
 }
 
-/* Reads one entry of .debug_rnglists. NULL at the end of the list and for damage. */
+/* Reads one entry of .debug_rnglists. NULL at the end of the list and if it is damaged. */
 static const uint8_t *read_entry(struct list *list, const uint8_t *at, const uint8_t *end,
 				 struct entry *ret)
 {
@@ -117,7 +117,7 @@ static int read_list(struct list *list)
 
 		if (!start)
 			return 0;
-		/* An entry has at most 21 bytes: there is another window for what is cut. */
+		/* An entry has at most 21 bytes: one that is cut is read with the next window. */
 		while ((size_t)(start + n - at) > 24 || n < WINDOW_BYTES) {
 			next = read_entry(list, at, start + n, &entry);
 			if (!next || count++ >= MAX_RANGES)
@@ -131,7 +131,7 @@ static int read_list(struct list *list)
 	return 0;
 }
 
-/* Where the i-th list of the unit begins, by the table at its base. */
+/* Where the i-th list of the unit begins, from the table at its base. */
 static bool indexed_list(struct section *section, const struct unit *unit, uint64_t i,
 			 uint64_t *ret)
 {
@@ -161,7 +161,9 @@ static int read_ranges(struct unit *unit, const struct value *value, struct rang
 			list.at += unit->bases.rnglists;
 		return read_list(&list);
 	}
-	/* GNU's split DWARF 4 has them in the program, behind a base; the skeleton's own have none.
+	/*
+	 * In GNU's split DWARF 4 they are in the program, relative to a base; the skeleton's own
+	 * have none.
 	 */
 	list.section = &owner->image->sections[SECTION_RANGES];
 	if (unit->skeleton)

@@ -3,9 +3,9 @@
 #define WICK_DWARF_RANGES_H
 
 /*
- * ranges: the addresses that an entry covers: low_pc and high_pc, .debug_ranges
- * or .debug_rnglists. Ranges of code that the linker threw away (they begin at 0,
- * 1, -1 or -2) and empty ones are left out.
+ * ranges: the addresses that an entry covers: low_pc and high_pc, .debug_ranges or .debug_rnglists.
+ * Empty ranges, and those of code that the linker discarded (they begin at 0, 1, -1 or -2), are
+ * left out.
  */
 
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "dwarf/unit.h"
 
 struct range {
-	uint64_t low, high; /* high is the first address behind */
+	uint64_t low, high; /* high is exclusive */
 };
 
 struct range_list {
@@ -22,7 +22,7 @@ struct range_list {
 	size_t count, capacity;
 };
 
-/* Append to ret. Damage ends the list where it is; -ENOMEM is the only failure. */
+/* Append to ret. Damage ends the list; -ENOMEM is the only error. */
 int die_ranges(const struct die *die, struct range_list *ret);
 int unit_ranges(struct unit *unit, struct range_list *ret); /* of the root entry */
 

@@ -10,17 +10,17 @@
 #include "dwarf/functions.h"
 #include "dwarf/unit.h"
 
-/* There is one for each type: places are distances from the start of the unit. */
+/* There is one for each type, so positions are distances from the start of the unit. */
 struct scope {
 	uint32_t start; /* of the entry */
 	uint32_t body;  /* of its first child */
 	uint32_t end;
-	uint32_t first_child; /* those that have children themselves; 0: not looked for yet */
+	uint32_t first_child; /* those with children of their own; 0: not searched yet */
 	uint32_t child_count;
 };
 
 struct scope_tree {
-	VEC(struct scope) scopes; /* the root first; the children of one together */
+	VEC(struct scope) scopes; /* the root first; siblings are adjacent */
 };
 
 void scope_tree_free(struct scope_tree *tree)
@@ -31,7 +31,7 @@ void scope_tree_free(struct scope_tree *tree)
 	free(tree);
 }
 
-/* Reads an entry's code and steps over it. NULL for damage; *ret is NULL for a null entry. */
+/* Reads an entry's code and skips the entry. NULL if damaged; *ret is NULL for a null entry. */
 static const uint8_t *step(const struct unit *unit, const uint8_t *at, const uint8_t *end,
 			   const struct abbrev **ret, const uint8_t **ret_attributes)
 {
@@ -46,7 +46,7 @@ static const uint8_t *step(const struct unit *unit, const uint8_t *at, const uin
 	return *ret ? abbrev_skip(unit->abbrevs, *ret, at, end) : NULL;
 }
 
-/* Where the children that begin at at are over, past their null entry; NULL for damage. */
+/* The end of the children that begin at at, past their null entry; NULL if damaged. */
 static const uint8_t *skip_children(const struct unit *unit, const uint8_t *at,
 				    const struct entry_bytes *bytes)
 {
@@ -111,7 +111,7 @@ static bool make_root(struct unit *unit)
 	SCOPED(mem) struct die *die = NULL;
 
 	if (unit->end - unit->start > UINT32_MAX)
-		return false; /* no compiler makes one: names are without scopes then */
+		return false; /* no compiler emits this: names have no scopes then */
 
 	if (unit->scopes)
 		return true;
@@ -123,7 +123,7 @@ static bool make_root(struct unit *unit)
 	return unit->scopes && vec_push(&unit->scopes->scopes, root) == 0;
 }
 
-/* The child whose entries hold the distance; 0 when none does. */
+/* The child whose entries contain the distance; 0 if none does. */
 static size_t find_child(const struct scope_tree *tree, const struct scope *scope,
 			 uint64_t distance)
 {

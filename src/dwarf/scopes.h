@@ -3,8 +3,8 @@
 #define WICK_DWARF_SCOPES_H
 
 /*
- * scopes: the entries around an entry. DWARF has no link to a parent; a unit's
- * tree of entries with children is found level by level, where it is asked for.
+ * scopes: the entries around an entry. DWARF has no links to parents; the tree of a unit's entries
+ * with children is read level by level, where it is needed.
  */
 
 #include <stddef.h>
@@ -16,8 +16,8 @@ struct unit;
 #define SCOPES_MAX 64
 
 /*
- * Fills chain with the offsets of the entries around the one at offset, the
- * outermost (the unit's root) first, and returns how many there are.
+ * Fills chain with the offsets of the entries around the one at offset, the outermost (the unit's
+ * root) first. Returns their number.
  */
 size_t scopes_around(struct unit *unit, uint64_t offset, uint64_t chain[SCOPES_MAX]);
 

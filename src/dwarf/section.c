@@ -15,15 +15,18 @@
 #include "elf/elf.h"
 
 #define BLOCK_SHIFT 12
-#define TEXT_BYTES (4ull << 10) /* texts that are wanted stand near each other */
+#define TEXT_BYTES (4ull << 10) /* texts that are needed are close together */
 #define POPULATE_BYTES (64u << 10)
-/* From here on a run of blocks is worth pages of 2 MB, which halve what making it costs. */
+/*
+ * From this size on, 2 MB pages are worthwhile for a run of blocks: they halve the cost of
+ * populating it.
+ */
 #define HUGE_RUN_BYTES (512u << 10)
 #define HUGE_PAGE_BYTES (2ull << 20)
 #define MAX_SECTION_BYTES (8ull << 30)
 #define MAX_JOINED_BYTES (1ull << 30)
 #define MAX_INFLATED_BYTES (4ull << 30)
-/* Debug information shrinks to a third or a tenth; far more is an attack on memory. */
+/* Debug information compresses to a third or a tenth; far more is an attack on memory. */
 #define MAX_INFLATION 64
 #define INFLATION_SLACK (64u << 10)
 #define MAX_TEXT_BYTES (1u << 20)
@@ -44,7 +47,7 @@ void section_init(struct section *section, struct elf_file *elf, const char *nam
 	*section = (struct section){0};
 	for (size_t i = 0; i < 2 && !section->header; i++) {
 		(void)snprintf(text, sizeof(text), ".%s%s", i ? "z" : "",
-			       name); /* names are ours */
+			       name); /* we choose the names */
 		section->header = elf_section_find(elf, text);
 	}
 	if (section->header)
@@ -67,7 +70,7 @@ static uint8_t *reserve(uint64_t size)
 	return data == MAP_FAILED ? NULL : data;
 }
 
-/* How the section is packed, its size unpacked, and where the packed bytes begin. */
+/* How the section is compressed, its uncompressed size, and where the compressed bytes begin. */
 static int read_packing(const struct section *section, enum packing *ret, uint64_t *ret_size,
 			uint64_t *ret_skip)
 {
@@ -151,7 +154,7 @@ static int unpack(struct section *section, enum packing packing, uint64_t skip)
 	return 0;
 }
 
-/* The next section of the same name; NULL for none. */
+/* The next section of the same name, or NULL. */
 static const struct elf_section *next_alike(const struct section *section,
 					    const struct elf_section *from)
 {
@@ -164,7 +167,7 @@ static const struct elf_section *next_alike(const struct section *section,
 	return NULL;
 }
 
-/* .dwo files keep each type in a section of its own: all of one name are one section. */
+/* .dwo files put each type into a section of its own: all sections of a name are joined. */
 static int join(struct section *section)
 {
 	const struct elf_section *part = section->header;
@@ -244,7 +247,7 @@ static bool is_present(const struct section *section, uint64_t block)
 	return section->present[block >> 6] >> (block & 63) & 1;
 }
 
-/* Asks for large pages around a run, as far as the section goes. */
+/* Requests huge pages around a run, within the section. */
 static void ask_for_huge_pages(const struct section *section, uint64_t start, uint64_t size)
 {
 	uintptr_t low = ((uintptr_t)section->data + start) & ~(HUGE_PAGE_BYTES - 1);
@@ -254,10 +257,10 @@ static void ask_for_huge_pages(const struct section *section, uint64_t start, ui
 
 	low = low < (uintptr_t)section->data ? (uintptr_t)section->data : low;
 	high = high < end ? high : end;
-	(void)madvise((void *)low, high - low, MADV_HUGEPAGE); /* a wish */
+	(void)madvise((void *)low, high - low, MADV_HUGEPAGE); /* only a hint */
 }
 
-/* Makes pages in one go, which is cheaper than a fault for each; start is on a block. */
+/* Populates pages at once, which is cheaper than a fault for each; start is on a block boundary. */
 static void populate(const struct section *section, uint64_t start, uint64_t size)
 {
 	if (size >= HUGE_RUN_BYTES)
@@ -266,7 +269,7 @@ static void populate(const struct section *section, uint64_t start, uint64_t siz
 		(void)madvise(section->data + start, size, MADV_POPULATE_WRITE);
 }
 
-/* Reads the blocks first to last that are missing, in runs. */
+/* Reads the missing blocks from first to last, in runs. */
 static bool fill(struct section *section, uint64_t first, uint64_t last)
 {
 	while (first <= last) {
@@ -339,7 +342,7 @@ void section_renew(struct section *section)
 		return;
 	if (mmap(section->data, section->size, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-		return; /* as it was */
+		return; /* left as it was */
 	forget_blocks(section);
 }
 
@@ -347,6 +350,6 @@ void section_drop(struct section *section)
 {
 	if (!section->data || !section->present)
 		return;
-	(void)madvise(section->data, section->size, MADV_DONTNEED); /* saves memory or not */
+	(void)madvise(section->data, section->size, MADV_DONTNEED); /* may or may not save memory */
 	forget_blocks(section);
 }

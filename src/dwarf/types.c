@@ -16,7 +16,7 @@ static void put_text(struct bytes *out, const char *text)
 	bytes_put(out, text, strlen(text));
 }
 
-/* What is written behind the type that an entry is made of; NULL when it is no such thing. */
+/* What is written after the type that an entry is derived from; NULL for other entries. */
 static const char *suffix_of(uint32_t tag)
 {
 	switch (tag) {
@@ -135,7 +135,7 @@ void names_put_type(struct bytes *out, const struct die *die, enum die_slot slot
 		put_entry(out, ref, type, depth);
 }
 
-/* The entry along the chain that says what is returned; the last one when none does. */
+/* The return type, from the first entry along the chain that has one; else from the last entry. */
 static void put_return_type(struct bytes *out, struct die_ref ref, struct die *die)
 {
 	for (size_t i = 0; i < NAMES_MAX_HOPS && ref.unit; i++) {
@@ -164,7 +164,7 @@ void names_put_signature(struct bytes *out, struct die_ref ref)
 		return;
 	put_return_type(out, ref, die);
 	names_put_qualified(out, ref, 0);
-	/* Parameters of an inlined or cloned function may be gone: the origin has them all. */
+	/* Parameters of an inlined or cloned function may be missing: the origin has them all. */
 	for (size_t i = 0; i < NAMES_MAX_HOPS && next.unit; i++) {
 		ref = next;
 		if (!die_read(ref.unit, ref.offset, die))

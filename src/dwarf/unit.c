@@ -15,10 +15,10 @@
 #include "elf/elf.h"
 
 #define MAX_UNITS (1u << 22)
-/* Tables are read once and root entries are at their start: 1 GB is beyond all programs. */
+/* Tables are read once and root entries are at their start: 1 GB is more than any program needs. */
 #define ABBREV_BUDGET (1ull << 30)
 #define HEADER_BYTES 40 /* the longest: 64-bit DWARF 5 type unit */
-/* A root entry fits into these with its header, or the whole unit is looked at. */
+/* A root entry with its header fits into this; if not, the whole unit is read. */
 #define FIRST_BYTES 512
 
 static const char *const section_names[SECTIONS] = {
@@ -41,7 +41,7 @@ struct image *image_new(struct elf_file *elf, bool split)
 	image->split = split;
 	image->abbrev_budget = ABBREV_BUDGET;
 	for (size_t i = 0; i < SECTIONS; i++) {
-		/* Indices of packages are the only ones without the suffix. */
+		/* Only indices of packages have no suffix. */
 		bool suffix = split && i != SECTION_CU_INDEX && i != SECTION_TU_INDEX;
 
 		(void)snprintf(name, sizeof(name), "%s%s", section_names[i], suffix ? ".dwo" : "");
@@ -81,12 +81,12 @@ uint64_t image_resident(const struct image *image)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < SECTIONS; i++)
-		if (!image->sections[i].inflated) /* what is inflated cannot be dropped */
+		if (!image->sections[i].inflated) /* inflated bytes cannot be dropped */
 			sum += image->sections[i].resident;
 	return sum;
 }
 
-/* Reads what follows the length. Returns the place after the header, or NULL. */
+/* Reads what follows the length. Returns the position after the header, or NULL. */
 static const uint8_t *parse_header(struct unit *unit, const uint8_t *at, const uint8_t *end)
 {
 	uint64_t version = 0, kind = DW_UT_compile, address_bytes = 0;
@@ -149,7 +149,7 @@ int unit_read_header(struct image *image, enum section_id section, uint64_t offs
 	unit->end = *ret_next = offset + (uint64_t)(at - start) + length;
 	at = parse_header(unit, at, start + n);
 	if (!at || offset + (uint64_t)(at - start) > unit->end)
-		unit->bad = true; /* of no use, but the next one may be found */
+		unit->bad = true; /* useless, but the next one can be found */
 	else
 		unit->first = offset + (uint64_t)(at - start);
 	*ret = scope_take(&unit);
@@ -285,7 +285,7 @@ static bool parse_root(struct unit *unit, uint64_t n, struct die *ret)
 	return abbrev && die_read_at(unit, abbrev, at, start + n, ret);
 }
 
-/* Reads the root entry with only as much of the abbreviations as that takes. */
+/* Reads the root entry, with only as many abbreviations as needed. */
 static bool read_root(struct unit *unit, struct abbrev_table **ret_table, struct die *ret)
 {
 	uint64_t left = unit->end - unit->first, code = 0;
@@ -307,7 +307,7 @@ static void set_bases(struct unit *unit, const struct die *root)
 	bool wide = unit->shape.offset_bytes == 8;
 	bool five = unit->shape.version >= 5;
 
-	/* What is not said follows the header of the unit's part of the section. */
+	/* The default is right after the header of the unit's part of the section. */
 	unit->str_offsets_base = unit->bases.str_offsets + (five ? wide ? 16 : 8 : 0);
 	unit->rnglists_base = unit->bases.rnglists + (wide ? 20 : 12);
 	unit->addr_base = five ? wide ? 16 : 8 : 0;

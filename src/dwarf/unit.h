@@ -3,11 +3,11 @@
 #define WICK_DWARF_UNIT_H
 
 /*
- * unit: the debug sections of one ELF file (an image), its units, and the entries
- * (DIEs) of a unit with their attributes.
+ * unit: the debug sections of one ELF file (an image), its units, and the entries (DIEs) of a unit
+ * with their attributes.
  *
- * Offsets of entries are those in the section of the unit. Every offset is
- * hostile: it is checked against the unit before anything is read there.
+ * Offsets of entries are relative to the section of the unit. Every offset is hostile: it is
+ * checked against the unit before anything is read there.
  */
 
 #include <stdbool.h>
@@ -39,7 +39,7 @@ enum section_id {
 	SECTIONS,
 };
 
-/* Where a unit's part of a section begins: not 0 in .dwp files only. */
+/* Where a unit's part of a section begins: 0 except in .dwp files. */
 struct unit_bases {
 	uint64_t abbrev;
 	uint64_t line;
@@ -55,14 +55,14 @@ struct signature {
 struct image {
 	struct elf_file *elf; /* owned */
 	bool split;           /* a .dwo or .dwp file */
-	struct image *alt;    /* dwz's common file; NULL: none, or not asked for yet */
+	struct image *alt;    /* dwz's common file; NULL: none, or not opened yet */
 	struct section sections[SECTIONS];
 	struct unit **units; /* by section, then by offset */
 	size_t unit_count, unit_capacity;
 	size_t types_at;              /* index of the first unit of .debug_types */
 	struct signature *signatures; /* type units, sorted */
 	size_t signature_count, signature_capacity;
-	uint64_t abbrev_budget; /* bytes of abbreviations that may be looked at yet */
+	uint64_t abbrev_budget; /* bytes of abbreviations that may still be read */
 	struct abbrev_table **tables;
 	size_t table_count, table_capacity;
 	struct id_index table_index; /* by offset and shape */
@@ -98,8 +98,8 @@ struct unit {
 	uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
 	uint64_t dwo_id;
 
-	struct unit *skeleton; /* of a split unit: who knows the addresses */
-	struct unit *split;    /* of a skeleton: who knows the functions */
+	struct unit *skeleton; /* of a split unit: it has the addresses */
+	struct unit *split;    /* of a skeleton: it has the functions */
 	bool split_tried;
 	struct scope_tree *scopes;  /* owned; NULL until a name needs it */
 	struct unit_tables *tables; /* owned by the dwarf */
@@ -122,28 +122,28 @@ struct die_ref {
 /* Takes elf on success. NULL without memory. */
 struct image *image_new(struct elf_file *elf, bool split);
 void image_free(struct image *image); /* NULL is fine */
-void image_drop(struct image *image); /* gives the memory of sections back */
+void image_drop(struct image *image); /* frees the memory of sections */
 uint64_t image_resident(const struct image *image);
 
-/* Lists all units of .debug_info and .debug_types. Bad ones end the list of their section. */
+/* Lists all units of .debug_info and .debug_types. A bad unit ends the list of its section. */
 int image_read_units(struct image *image);
-/* Reads the header at offset. -EBADMSG when there is none; *ret_next is the next header. */
+/* Reads the header at offset. -EBADMSG without one; *ret_next is the next header. */
 int unit_read_header(struct image *image, enum section_id section, uint64_t offset,
 		     struct unit **ret, uint64_t *ret_next);
 
 struct unit *image_find_unit(struct image *image, uint64_t offset); /* in .debug_info */
 struct unit *image_find_type(struct image *image, uint64_t signature);
 
-/* Reads what the root entry says; done once. False when the unit is useless. */
+/* Reads the root entry; done once. False when the unit is useless. */
 bool unit_prepare(struct unit *unit);
-/* The above and the whole table of abbreviations. */
+/* The same, and reads the whole table of abbreviations. */
 bool unit_open(struct unit *unit);
 /* Bytes of the unit from offset on: at least n, or NULL. */
 const uint8_t *unit_bytes(struct unit *unit, uint64_t offset, uint64_t n);
 
-/* Reads an entry; false at the end of siblings (a null entry) and for damage. */
+/* Reads an entry; false at the end of siblings (a null entry) and if it is damaged. */
 bool die_read(struct unit *unit, uint64_t offset, struct die *ret);
-/* The same at a pointer that stands for offset, with all bytes up to end there. */
+/* The same at a pointer to offset, with all bytes up to end already read. */
 const uint8_t *die_read_at(struct unit *unit, const struct abbrev *abbrev, const uint8_t *at,
 			   const uint8_t *end, struct die *ret);
 
@@ -152,7 +152,7 @@ static inline bool die_has(const struct die *die, enum die_slot slot)
 	return die->present >> slot & 1;
 }
 
-/* Meanings of values. false (or NULL) when absent, damaged or of another kind. */
+/* Interpret a value. false (or NULL) when it is absent, damaged or of another kind. */
 bool die_address(const struct die *die, enum die_slot slot, uint64_t *ret);
 bool die_number(const struct die *die, enum die_slot slot, uint64_t *ret);
 const char *die_text(const struct die *die, enum die_slot slot);
