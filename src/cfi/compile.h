@@ -5,9 +5,8 @@
 /*
  * compile: from the call frame information of a module to its unwind table.
  *
- * Reads .eh_frame, and .debug_frame where that is missing or says more. Knows
- * x86-64 and aarch64 whatever this machine is. Input is hostile: time and memory
- * are bounded by the size of the sections.
+ * Reads .eh_frame, and .debug_frame if that is missing or incomplete. Supports x86-64 and aarch64
+ * on any machine. Input is hostile: time and memory are bounded by the size of the sections.
  */
 
 #include <stdint.h>
@@ -28,16 +27,16 @@ struct cfi_table {
 
 struct cfi_stats {
 	uint32_t fdes;
-	uint32_t bad_fdes;      /* left out: they make no sense */
+	uint32_t bad_fdes;      /* invalid, left out */
 	uint32_t raw_rows;      /* before equal neighbours were merged */
-	uint32_t unusual_rules; /* rows whose CFA, RA or FP no rule of ours can express */
+	uint32_t unusual_rules; /* rows whose CFA, RA or FP our rules cannot express */
 	uint32_t repaired_rows; /* added at function edges where the CFI is wrong */
 };
 
 /* ret_stats may be NULL. A module without CFI gives a table without rows. */
 int cfi_compile(struct elf_file *elf, struct cfi_table *ret, struct cfi_stats *ret_stats,
 		struct error *err);
-/* The same without repair and PLT rows: what the file says, even where it is wrong. */
+/* The same without repair and PLT rows: what the file says, even if it is wrong. */
 int cfi_compile_as_written(struct elf_file *elf, struct cfi_table *ret, struct cfi_stats *ret_stats,
 			   struct error *err);
 void cfi_table_fini(struct cfi_table *table);

@@ -3,12 +3,12 @@
 #define WICK_CFI_EXPRESSION_H
 
 /*
- * expression: recognises the DWARF expressions that CFI holds in practice.
+ * expression: recognises the DWARF expressions that CFI contains in practice.
  *
- *	register + offset                   a plain address, said in a long way
+ *	register + offset                   a plain address, written at length
  *	*(register + offset) + extra        OpenSSL keeps the old stack pointer in memory,
- *	*(register + offset + 8 * index) + extra    behind a number as long as its caller says
- *	sp + 8 + ((pc & 15) >= n) * 8       x86-64 PLTs; n is 11 or 10 by the linker's choice
+ *	*(register + offset + 8 * index) + extra    after a number of words that its caller chooses
+ *	sp + 8 + ((pc & 15) >= n) * 8       x86-64 PLTs; n is 11 or 10, depending on the linker
  *
  * Everything else is EXPRESSION_OTHER: nothing is evaluated.
  */

@@ -8,9 +8,9 @@
  *	CIE  what many functions share: alignment factors, pointer encoding, first rules
  *	FDE  one function: its CIE, its range of code, its program
  *
- * An FDE may name only a CIE that stands before it and starts where an entry
- * starts, as every producer writes it. So each CIE is parsed once and the whole
- * takes time in proportion to the section.
+ * An FDE may refer only to a CIE that precedes it and starts where an entry starts, as every
+ * producer writes it. So each CIE is parsed once, and the time is proportional to the size of the
+ * section.
  */
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct frame_section {
 	uint64_t vaddr;
 	uint64_t text_vaddr; /* for text-relative pointers */
 	uint64_t data_vaddr; /* for data-relative pointers: the global offset table */
-	bool is_eh;          /* .eh_frame; its pointers and ids differ from .debug_frame's */
+	bool is_eh;          /* .eh_frame; its pointers and ids differ from those of .debug_frame */
 };
 
 struct frame_cie {
@@ -52,18 +52,18 @@ struct frame_fde {
 
 struct frame_reader;
 
-/* Borrows section, which must stay as it is. NULL without memory. */
+/* Borrows section, which must not change. NULL without memory. */
 struct frame_reader *frame_reader_new(const struct frame_section *section);
 void frame_reader_free(struct frame_reader *reader);
 
 /* 1 and the next function, 0 at the end, -ENOMEM. */
 int frame_reader_next(struct frame_reader *reader, struct frame_fde *ret);
-/* Entries that were left out because they make no sense. */
+/* The number of invalid entries, which were left out. */
 uint32_t frame_reader_bad_count(const struct frame_reader *reader);
 
 /*
- * Reads a pointer in a CIE's encoding; vaddr is where the cursor stands. Indirect
- * and omitted pointers fail the cursor.
+ * Reads a pointer in a CIE's encoding; vaddr is the address of the cursor. Indirect and omitted
+ * pointers fail the cursor.
  */
 uint64_t frame_read_pointer(const struct frame_section *section, uint8_t encoding, uint64_t vaddr,
 			    struct cursor *cursor);

@@ -5,9 +5,9 @@
 /*
  * program: runs the call frame instructions of an FDE.
  *
- * Only a few things are followed: the CFA, where the caller's frame pointer is,
- * where the return address is and, on request, where one more register is. After
- * each step of the location the visitor gets the state that held up to it.
+ * It tracks only the CFA, where the caller's frame pointer is, where the return address is and, on
+ * request, where one more register is. Each time the location advances, the visitor receives the
+ * state that applied up to it.
  */
 
 #include <stdint.h>
@@ -17,12 +17,12 @@
 struct cfi_machine;
 
 enum frame_place_kind {
-	PLACE_SAME, /* in the register still; nothing was said of it */
+	PLACE_SAME, /* still in the register; no instruction mentions it */
 	PLACE_AT_CFA,
 	PLACE_UNDEFINED,
 	PLACE_REGISTER,
-	PLACE_EXPRESSION, /* in memory at the address that the expression gives */
-	PLACE_OTHER,      /* a value that is in no memory */
+	PLACE_EXPRESSION, /* in memory at the address that the expression computes */
+	PLACE_OTHER,      /* a value that is not in memory */
 };
 
 struct frame_place {
@@ -43,7 +43,7 @@ struct frame_state {
 	struct frame_place fp;
 	struct frame_place ra;
 	struct frame_place kept;
-	uint64_t kept_register; /* of kept; 0: none is followed. Set before the CIE runs */
+	uint64_t kept_register; /* the one in kept; 0: none. Set before the CIE runs */
 };
 
 struct frame_program {
@@ -53,14 +53,16 @@ struct frame_program {
 	const struct frame_state *initial; /* NULL while the CIE's own program runs */
 	uint64_t start;
 	uint64_t end;
-	/* Called for [start, end) that is not empty. Returns 0 or an error that stops the run. */
+	/*
+	 * Called for each [start, end) that is not empty. Returns 0 or an error that stops the run.
+	 */
 	int (*visit)(void *self, uint64_t start, uint64_t end, const struct frame_state *state);
 	void *self;
 };
 
 /*
- * Runs code and leaves the last state in *state. 0, -EINVAL for a program that
- * makes no sense, or the visitor's error.
+ * Runs code and leaves the last state in *state. 0, -EINVAL for an invalid program, or the
+ * visitor's error.
  */
 int frame_program_run(const struct frame_program *program, struct cursor code, uint64_t code_vaddr,
 		      struct frame_state *state);

@@ -5,15 +5,15 @@
 /*
  * rows: collects the rows of functions in any order and lays them out as a table.
  *
- * Functions are sorted, not rows: those of one function are in order already, and
- * linkers write functions almost in order. Where functions overlap:
+ * Functions are sorted, not rows: those of one function are in order already, and linkers write
+ * functions almost in order. Where functions overlap:
  *
- *	- of two that start at one pc the first that came counts;
+ *	- of two that start at one pc, the first to be added counts;
  *	- a function ends where the next one starts;
  *	- a weak function (.debug_frame, PLT) never takes code from another.
  *
- * Code between functions gets "no rule", except a gap of less than ROWS_MIN_GAP
- * bytes: that is padding, nobody runs it, and the rule before it may stay.
+ * Code between functions gets "no rule", except for a gap of less than ROWS_MIN_GAP bytes: that is
+ * padding, which is never executed, so the rule before it may continue.
  */
 
 #include <stdbool.h>
@@ -29,12 +29,12 @@ struct cfi_table;
 #define ROWS_RECENT 4096
 
 struct rows_function {
-	uint32_t start; /* pcs count from the table's base */
+	uint32_t start; /* pcs are relative to the table's base */
 	uint32_t end;
 	uint32_t first_row;
 	uint32_t row_count : 30;
 	uint32_t is_weak : 1;
-	uint32_t is_exact : 1; /* its rows are right at each instruction: nothing to repair */
+	uint32_t is_exact : 1; /* its rows are right at each instruction: no repair needed */
 };
 
 struct rows {
@@ -42,26 +42,26 @@ struct rows {
 	VEC(struct unwind_row) rows;
 	VEC(struct rows_function) functions;
 	struct id_index rule_index;
-	uint16_t recent[ROWS_RECENT]; /* rules by a quick hash, tried before the index */
-	uint32_t lost_rules;          /* that no index was left for */
+	uint16_t recent[ROWS_RECENT]; /* rules by a fast hash, tried before the index */
+	uint32_t lost_rules;          /* rules without a free index */
 };
 
 int rows_init(struct rows *rows);
 void rows_fini(struct rows *rows);
-/* Makes room for what so many bytes of CFI have; memory that is not used costs nothing. */
+/* Reserves memory for the rows of that much CFI; memory that is not used costs nothing. */
 int rows_reserve(struct rows *rows, size_t cfi_bytes);
 
-/* Starts a function; rows_add() adds to it. -E2BIG when there are far too many. */
+/* Starts a function; rows_add() adds to it. -E2BIG if there are far too many. */
 int rows_begin(struct rows *rows, uint32_t start, uint32_t end, bool is_weak);
-/* From pc on the rule holds; pcs of a function rise. -E2BIG when there are far too many. */
+/* The rule applies from pc on; pcs of a function ascend. -E2BIG if there are far too many. */
 int rows_add(struct rows *rows, uint32_t pc, const struct unwind_rule *rule);
-/* Forgets the function that was begun last. */
+/* Discards the function that was begun last. */
 void rows_cancel(struct rows *rows);
 
-/* The number of a rule, 0 for "no rule" and when there is no number left; or -ENOMEM. */
+/* The number of a rule, 0 for "no rule" and if no number is left; or -ENOMEM. */
 int rows_intern(struct rows *rows, const struct unwind_rule *rule);
 
-/* Sorts the functions and settles overlaps; afterwards none overlaps another. */
+/* Sorts the functions and resolves overlaps. */
 int rows_sort(struct rows *rows);
 /* Lays out the table. After rows_sort(). */
 int rows_finish(struct rows *rows, uint64_t base, uint16_t machine, struct cfi_table *ret);

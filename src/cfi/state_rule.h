@@ -2,7 +2,7 @@
 #ifndef WICK_CFI_STATE_RULE_H
 #define WICK_CFI_STATE_RULE_H
 
-/* state_rule: from what a call frame program says to a rule of the unwind table. */
+/* state_rule: from the state of a call frame program to a rule of the unwind table. */
 
 #include <stdbool.h>
 
@@ -12,8 +12,8 @@ struct frame_state;
 struct unwind_rule;
 
 /*
- * The rule that says the same as the state. false when something of it cannot be
- * said: the CFA or return address (then it is "no rule") or the frame pointer.
+ * The rule that is equivalent to the state. false if a part of it cannot be expressed: the CFA or
+ * return address (then it is "no rule") or the frame pointer.
  */
 bool frame_state_rule(const struct cfi_machine *machine, const struct frame_cie *cie,
 		      const struct frame_state *state, struct unwind_rule *ret);

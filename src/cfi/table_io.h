@@ -2,7 +2,10 @@
 #ifndef WICK_CFI_TABLE_IO_H
 #define WICK_CFI_TABLE_IO_H
 
-/* table_io: unwind tables to bytes of a file and back (unwind/table_file.h has the layout). */
+/*
+ * table_io: writes unwind tables to the bytes of a file and reads them (unwind/table_file.h has the
+ * layout).
+ */
 
 #include <stdint.h>
 
@@ -11,7 +14,7 @@
 struct bytes;
 struct cfi_table;
 
-/* What a file must say to be the table of this module. */
+/* What a file must contain to be the table of this module. */
 struct table_identity {
 	uint16_t machine;
 	uint8_t build_id_size;
@@ -21,16 +24,16 @@ struct table_identity {
 };
 
 struct table_identity table_identity_of(struct elf_file *elf);
-/* Tells modules with one build id apart. */
+/* Distinguishes modules with the same build id. */
 uint64_t table_identity_hash(const struct table_identity *identity);
 
-/* Appends the file; out->failed tells that memory ran out. */
+/* Appends the file; without memory out->failed is set. */
 void table_write(const struct cfi_table *table, const struct table_identity *identity,
 		 struct bytes *out);
 
 /*
- * Reads a file. -EBADMSG for one that is damaged, of another version or of another
- * module. The caller releases *ret with cfi_table_fini().
+ * Reads a file. -EBADMSG if it is damaged, of another version or of another module. The caller
+ * releases *ret with cfi_table_fini().
  */
 int table_read(int fd, uint64_t size, const struct table_identity *identity, struct cfi_table *ret);
 

@@ -5,7 +5,7 @@
 /*
  * a64_frame: where a function's frame is while its instructions build and remove it.
  *
- * Everything counts from the CFA, the sp of the caller at the call.
+ * Everything is relative to the CFA, the sp of the caller at the call.
  */
 
 #include <stdbool.h>
@@ -17,8 +17,8 @@ struct unwind_rule;
 struct a64_frame {
 	int32_t sp;    /* CFA - sp */
 	int32_t fp;    /* CFA - x29 */
-	int32_t ra_at; /* offset from the CFA where x30 was saved, 0 when it was not */
-	int32_t fp_at; /* the same of x29 */
+	int32_t ra_at; /* offset from the CFA where x30 was saved, 0 if it was not */
+	int32_t fp_at; /* the same for x29 */
 	bool has_sp;   /* sp is known */
 	bool has_fp;   /* x29 points into the frame */
 	bool ra_in_register;
@@ -27,16 +27,16 @@ struct a64_frame {
 
 /* At the first instruction of a function. */
 struct a64_frame a64_frame_at_entry(void);
-/* All that a rule tells of a frame; only for rules that start from sp or x29. */
+/* The frame that a rule describes; only for rules that start from sp or x29. */
 struct a64_frame a64_frame_from_rule(const struct unwind_rule *rule);
 bool a64_frame_equal(const struct a64_frame *a, const struct a64_frame *b);
 
-/* What an instruction makes of the frame. False when it cannot be followed further. */
+/* Applies an instruction to the frame. False if it cannot be tracked further. */
 bool a64_frame_step(struct a64_frame *frame, const struct a64_insn *insn);
 
-/* Whether unwinding from this frame by the rule is right. */
+/* Whether the rule unwinds this frame correctly. */
 bool a64_frame_agrees(const struct a64_frame *frame, const struct unwind_rule *rule);
-/* The rule for this frame; false when there is none. */
+/* The rule for this frame; false if there is none. */
 bool a64_frame_rule(const struct a64_frame *frame, struct unwind_rule *ret);
 
 #endif

@@ -5,8 +5,8 @@
 /*
  * x64_code: what some x86-64 instructions do to the stack and where they lead.
  *
- * Not a disassembler: instructions that write sp in other ways than by pushes,
- * pops and constants, and all that stubs are not made of, are not decoded.
+ * Not a disassembler: it does not decode instructions that write sp other than by pushes, pops and
+ * constants, or that do not occur in stubs.
  */
 
 #include <stdbool.h>
@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 enum x64_flow {
-	X64_NEXT,   /* goes on, after a call too */
-	X64_BRANCH, /* goes on, or to the target */
+	X64_NEXT,   /* falls through, also after a call */
+	X64_BRANCH, /* falls through, or to the target */
 	X64_JUMP,   /* to the target */
-	X64_END,    /* returns, or jumps to a place that is not known */
+	X64_END,    /* returns, or jumps to an unknown address */
 };
 
 enum x64_fp { X64_FP_KEPT, X64_FP_PUSHED, X64_FP_POPPED };
@@ -27,10 +27,10 @@ struct x64_instruction {
 	int32_t pushed; /* bytes that sp is lowered by */
 	enum x64_flow flow;
 	enum x64_fp fp;
-	int32_t target; /* of a branch or jump, from the end of the instruction */
+	int32_t target; /* of a branch or jump, relative to the end of the instruction */
 };
 
-/* Decodes the instruction in the first of size bytes; false when it is not known. */
+/* Decodes the instruction at bytes, of at most size bytes; false if it is unknown. */
 bool x64_decode(const uint8_t *bytes, size_t size, struct x64_instruction *ret);
 
 #endif

@@ -3,9 +3,9 @@
 #define WICK_CFI_ARCH_X64_LENGTH_H
 
 /*
- * x64_length: how long x86-64 instructions are, and whether they depend on where they stand.
+ * x64_length: how long x86-64 instructions are, and whether they are position-dependent.
  *
- * Knows what compilers emit in programs, AVX included; says so when it does not know.
+ * Knows what compilers emit in programs, including AVX; reports instructions that it does not know.
  */
 
 #include <stdbool.h>
@@ -14,14 +14,14 @@
 
 struct x64_extent {
 	size_t size;
-	bool by_place;  /* it reads or writes memory by its own address */
+	bool by_place;  /* it accesses memory relative to its own address */
 	bool branches;  /* to its target: a jump, conditional or not, or a call */
-	bool calls;     /* a call, by a pointer too */
-	bool ends;      /* the next instruction is not reached from it: a jump, return or trap */
+	bool calls;     /* a call, also through a pointer */
+	bool ends;      /* does not fall through: a jump, return or trap */
 	int64_t target; /* from the beginning of the instruction */
 };
 
-/* Measures the instruction in the first of size bytes; false when it is not known. */
+/* Measures the instruction at bytes, of at most size bytes; false if it is unknown. */
 bool x64_measure(const uint8_t *bytes, size_t size, struct x64_extent *ret);
 
 #endif

@@ -3,9 +3,9 @@
 #define WICK_CFI_GO_GO_TABLE_H
 
 /*
- * go_table: the table that the runtime of Go programs needs for tracebacks, which is in
- * stripped ones too (.gopclntab of Go 1.16 and later, 64-bit): functions by address, their
- * names, frames, files and lines.
+ * go_table: the table that the Go runtime needs for tracebacks, which even stripped programs have
+ * (.gopclntab of Go 1.16 and later, 64-bit): functions by address, their names, frames, files and
+ * lines.
  *
  * Its bytes are hostile: each offset is checked where it is used.
  */
@@ -20,7 +20,7 @@ struct elf_file;
 
 /* Offsets in the description of a function, after its start. */
 enum {
-	GO_FUNCTION_SP = 12,   /* u32 each: tables of values, see go_values_of() */
+	GO_FUNCTION_SP = 12,   /* u32 each: offsets of value tables, see go_values_of() */
 	GO_FUNCTION_FILE = 16, /* the number of the file */
 	GO_FUNCTION_LINE = 20,
 	GO_FUNCTION_UNIT = 28, /* u32 */
@@ -30,23 +30,23 @@ struct go_table {
 	const uint8_t *data;
 	size_t size;
 	uint64_t count; /* of functions */
-	uint64_t text;  /* what starts count from */
+	uint64_t text;  /* base of the functions' starts */
 	/* Offsets in the data. */
 	uint64_t names;
 	uint64_t units;  /* for each unit its files, as offsets in files */
 	uint64_t files;  /* texts */
 	uint64_t values; /* tables of values by address */
 	uint64_t functab;
-	size_t word_bytes; /* of functab */
+	size_t word_bytes; /* of functab entries */
 	size_t flags_at;   /* of functions, after their start */
-	uint8_t step;      /* instructions are multiples of that */
+	uint8_t step;      /* instruction sizes are multiples of it */
 	bool text_is_guessed;
 };
 
 #define GO_FLAG_TOP_FRAME 1u /* a stack begins there */
-#define GO_FLAG_SP_WRITE 2u  /* it changes to another stack */
+#define GO_FLAG_SP_WRITE 2u  /* it switches to another stack */
 
-/* A value that holds from one instruction of a function to another, from its start on. */
+/* A value for a range of instructions of a function, relative to its start. */
 struct go_values {
 	struct cursor in;
 	uint64_t start;
@@ -55,28 +55,28 @@ struct go_values {
 	uint8_t step;
 };
 
-/* Reads the head; text_vaddr is where .text lies. The table borrows the data. */
+/* Reads the header; text_vaddr is the address of .text. The table borrows the data. */
 bool go_table_init(struct go_table *table, const void *data, size_t size, uint64_t text_vaddr);
 
 /* Reads the section of a file. 0, or -ENOENT without one; the caller frees *ret_data. */
 int go_table_read(struct elf_file *elf, void **ret_data, size_t *ret_size, uint64_t *ret_text,
 		  uint64_t *ret_text_size);
 
-/* Where function i (at most count) starts; those after the last one end there. */
+/* Where function i starts. i may be count: that is where the last function ends. */
 uint64_t go_table_start(const struct go_table *table, uint64_t i);
 
-/* n bytes of the description of function i (below count) from at on, NULL when it is cut. */
+/* n bytes of the description of function i (below count) from at on, NULL if truncated. */
 const uint8_t *go_table_function(const struct go_table *table, uint64_t i, uint64_t at, size_t n);
 
-/* The name of function i, NULL when that is damaged. */
+/* The name of function i, NULL if it is damaged. */
 const char *go_table_name(const struct go_table *table, uint64_t i);
 
-/* The values of one of the tables that functions name; none when it is damaged. */
+/* The values in one of a function's tables; none if it is damaged. */
 struct go_values go_values_of(const struct go_table *table, uint32_t offset);
-/* Steps to the first range or the next one; false after the last one. */
+/* Advances to the first or next range; false after the last one. */
 bool go_values_next(struct go_values *values);
 
-/* The text at an offset of a part that begins at base; NULL when it has no end or is empty. */
+/* The text at an offset from base; NULL if it is unterminated or empty. */
 const char *go_table_text(const struct go_table *table, uint64_t base, uint64_t offset);
 
 #endif
