@@ -3,9 +3,8 @@
 #define WICK_SYMBOL_ADDRESS_SORT_H
 
 /*
- * address_sort: orders and searches symbol tables by address. Tables are built
- * from ten thousands of addresses of a narrow range, where a radix sort needs
- * two to four passes and beats comparing.
+ * address_sort: sorts and searches symbol tables by address. Tables consist of tens of thousands of
+ * addresses in a narrow range, for which a radix sort needs two to four passes and beats comparing.
  */
 
 #include <stddef.h>
@@ -13,7 +12,7 @@
 
 struct address_ref {
 	uint64_t address;
-	uint32_t index; /* what the caller filed under the address */
+	uint32_t index; /* the caller's value for the address */
 };
 
 /* Sorts by address; equal ones keep their order. Returns 0 or -ENOMEM. */
@@ -25,7 +24,7 @@ static inline size_t address_upper_bound(const uint64_t *sorted, size_t count, u
 	const uint64_t *at = sorted;
 	size_t left = count;
 
-	/* Without a branch on the data, which no predictor could guess. */
+	/* Without a branch on the data, which could not be predicted. */
 	while (left > 1) {
 		size_t half = left / 2;
 

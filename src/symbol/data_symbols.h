@@ -3,11 +3,11 @@
 #define WICK_SYMBOL_DATA_SYMBOLS_H
 
 /*
- * data_symbols: which variable of one module holds an address: STT_OBJECT symbols with a size,
- * of .symtab and .dynsym. Starts as zeros.
+ * data_symbols: which variable of one module contains an address: STT_OBJECT symbols with a size,
+ * from .symtab and .dynsym. Starts as zeros.
  *
- * Where several have an address the smallest names it, of equal ones the one with fewer leading
- * underscores, then the shorter. What no symbol covers belongs to none.
+ * If several contain an address, the smallest names it; of equal ones, the one with fewer leading
+ * underscores, then the shorter. An address that no symbol covers has no name.
  */
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct elf_file;
 struct data_symbol {
 	uint64_t start;
 	uint64_t size;
-	uint64_t name; /* where it begins among the names */
+	uint64_t name; /* offset in the names */
 };
 
 struct data_symbols {
@@ -29,13 +29,13 @@ struct data_symbols {
 	struct bytes names;
 };
 
-/* Adds those of a linked file. What is damaged is left out. 0 or -ENOMEM. */
+/* Adds the symbols of a linked file. Damaged ones are left out. 0 or -ENOMEM. */
 int data_symbols_add(struct data_symbols *symbols, struct elf_file *elf);
-/* To be called before anything is looked for. */
+/* Call it before data_symbols_find(). */
 void data_symbols_sort(struct data_symbols *symbols);
 void data_symbols_fini(struct data_symbols *symbols);
 
-/* The linker's name of what is at vaddr, NULL for none; and how far inside it that is. */
+/* The linker name of the variable at vaddr, or NULL; and the offset of vaddr in it. */
 const char *data_symbols_find(const struct data_symbols *symbols, uint64_t vaddr,
 			      uint64_t *ret_offset);
 

@@ -10,8 +10,8 @@
  */
 
 /*
- * Returns readable text that the caller frees, or NULL when the name is not
- * mangled, is malformed, exceeds the limits or memory ran out: it is shown as it is then.
+ * Returns readable text that the caller frees, or NULL if the name is not mangled, is malformed,
+ * exceeds the limits or memory ran out: then it is shown unchanged.
  */
 char *demangle(const char *name);
 

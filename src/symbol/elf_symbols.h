@@ -3,21 +3,20 @@
 #define WICK_SYMBOL_ELF_SYMBOLS_H
 
 /*
- * elf_symbols: which function of one ELF file holds an address.
+ * elf_symbols: which function of one ELF file contains an address.
  *
- * Built once from .symtab (or .gnu_debugdata, its compressed substitute), .dynsym,
- * .gopclntab of stripped Go programs, the relocations of procedure linkage tables ("malloc@plt")
- * and .eh_frame, which tells where functions are that no symbol names. Read-only and free of the
- * file after that; several threads may search it.
+ * Built once from .symtab (or .gnu_debugdata, its compressed substitute), .dynsym, .gopclntab of
+ * stripped Go programs, the relocations of procedure linkage tables ("malloc@plt") and .eh_frame,
+ * which shows where functions without symbols are. After that it is read-only and independent of
+ * the file; several threads may search it.
  *
- * Where symbols share an address the best one names it: functions before
- * ifuncs before untyped symbols, sized before sizeless, global before weak
- * before local, fewer leading underscores, shorter, then by the alphabet. A
- * function inside another one owns its range; a label inside one does not. A
- * sizeless symbol reaches to the next symbol, the end of its section or that of
- * the function that .eh_frame knows there. What no symbol covers belongs to
- * none: there is no nearest guess. The symbol of an ifunc stands for the code
- * that chooses the function: "memcpy@ifunc".
+ * If symbols share an address, the best one names it: functions before ifuncs before untyped
+ * symbols, sized before sizeless, global before weak before local, fewer leading underscores,
+ * shorter, then alphabetically. A function inside another one owns its range; a label inside one
+ * does not. A sizeless symbol ends at the next symbol, at the end of its section or at the end of
+ * the function that .eh_frame has there. An address that no symbol covers has no name: the nearest
+ * symbol is never guessed. The symbol of an ifunc names the code that chooses the function:
+ * "memcpy@ifunc".
  */
 
 #include <stdbool.h>
@@ -43,10 +42,13 @@ int elf_symbols_read(struct elf_file *elf, struct elf_symbols **ret, struct erro
 void elf_symbols_free(struct elf_symbols *symbols); /* NULL is fine */
 
 uint32_t elf_symbols_count(const struct elf_symbols *symbols);
-/* Whether the file has symbols: without them there may be linkage tables and nameless functions. */
+/*
+ * Whether the file has symbols: without them it may still have linkage tables and nameless
+ * functions.
+ */
 bool elf_symbols_have_names(const struct elf_symbols *symbols);
 
-/* The symbol that holds vaddr, an index below the count, or ELF_SYMBOL_NONE. */
+/* The symbol that contains vaddr, an index below the count, or ELF_SYMBOL_NONE. */
 uint32_t elf_symbols_find(const struct elf_symbols *symbols, uint64_t vaddr);
 
 /* i is below the count. */

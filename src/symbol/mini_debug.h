@@ -3,10 +3,10 @@
 #define WICK_SYMBOL_MINI_DEBUG_H
 
 /*
- * mini_debug: the ELF file that .gnu_debugdata holds, compressed with xz: the
- * symbol table of a stripped program, as Fedora ships it.
+ * mini_debug: the ELF file in .gnu_debugdata, compressed with xz: the symbol table of a stripped
+ * program, as Fedora ships it.
  *
- * The section is hostile: what it inflates to and the memory that takes are limited.
+ * The section is hostile: its inflated size and the memory needed for that are limited.
  */
 
 #include <stddef.h>
@@ -14,8 +14,8 @@
 struct elf_file;
 
 /*
- * Inflates the section; the caller frees *ret_image. -ENOENT when there is none,
- * -EBADMSG when it is damaged, -EFBIG beyond the limits, -ENOMEM.
+ * Inflates the section; the caller frees *ret_image. -ENOENT without one, -EBADMSG if it is
+ * damaged, -EFBIG beyond the limits, -ENOMEM.
  */
 int mini_debug_inflate(struct elf_file *elf, void **ret_image, size_t *ret_size);
 

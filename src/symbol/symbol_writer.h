@@ -3,9 +3,9 @@
 #define WICK_SYMBOL_SYMBOL_WRITER_H
 
 /*
- * symbol_writer: who wrote what is said of a module: the owner of its file and of the files with
- * its debug information. Debug information names files of sources, so who wrote it chooses what
- * is read.
+ * symbol_writer: who wrote the symbols of a module: the owner of its file and of the files with its
+ * debug information. Debug information names source files, so its writer chooses which files are
+ * read.
  */
 
 #include <stdbool.h>
@@ -15,10 +15,10 @@ struct elf_file;
 
 struct symbol_writer {
 	bool is_known; /* false: several people, everybody, or a copy from elsewhere */
-	uint32_t uid;  /* 0 when it is root alone */
+	uint32_t uid;  /* 0 if only root wrote it */
 };
 
-/* Of nothing: joined with another it is that one. */
+/* Nobody: joined with another writer, the result is that one. */
 #define SYMBOL_WRITER_NONE                                                                         \
 	(struct symbol_writer)                                                                     \
 	{                                                                                          \
@@ -27,7 +27,7 @@ struct symbol_writer {
 
 struct symbol_writer symbol_writer_of(const struct elf_file *elf);
 
-/* Who has a hand in either. Root has in everything: he does not count beside another. */
+/* Who wrote either of them. Root can write everything, so it does not count beside another user. */
 struct symbol_writer symbol_writer_join(struct symbol_writer a, struct symbol_writer b);
 
 #endif

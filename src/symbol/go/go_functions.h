@@ -15,10 +15,10 @@
 struct elf_file;
 struct symbol_list;
 
-/* Adds a symbol for each function. 0 or -ENOMEM; what is damaged is left out. */
+/* Adds a symbol for each function. 0 or -ENOMEM; damaged ones are left out. */
 int go_functions_add(struct elf_file *elf, struct symbol_list *list);
 
-/* The same from the bytes of the table; text is where .text lies. */
+/* The same from the bytes of the table; text_vaddr is the address of .text. */
 int go_functions_parse(const void *data, size_t size, uint64_t text_vaddr, uint64_t text_size,
 		       struct symbol_list *list);
 

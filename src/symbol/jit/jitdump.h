@@ -3,12 +3,12 @@
 #define WICK_SYMBOL_JIT_JITDUMP_H
 
 /*
- * jitdump: the log that runtimes write to jit-PID.dump: each piece of code with its
- * name and lines when it is made, and where it goes when it is moved. Unwinding
- * information and the code itself are passed over.
+ * jitdump: the log that runtimes write to jit-PID.dump: each piece of code with its name and lines
+ * when it is generated, and its new address when it is moved. Unwinding information and the code
+ * itself are skipped.
  *
- * The format is that of Linux' tools/perf/Documentation/jitdump-specification.txt.
- * Its bytes are hostile.
+ * The format is that of Linux' tools/perf/Documentation/jitdump-specification.txt. Its bytes are
+ * hostile.
  */
 
 #include <stddef.h>
@@ -19,9 +19,8 @@ struct jit_names;
 struct jit_piece;
 
 /*
- * The names borrow the data. An unfinished record at the end does not count.
- * Returns 0, -EBADMSG when it is not a jitdump file of this byte order, or what
- * jit_names_add() failed with.
+ * The names borrow the data. An unfinished record at the end does not count. Returns 0, -EBADMSG if
+ * it is not a jitdump file of this byte order, or the error of jit_names_add().
  */
 int jitdump_parse(const void *data, size_t size, struct jit_names *names, struct error *err);
 
