@@ -63,7 +63,9 @@ static void name_of(const struct table_identity *identity, char *name)
 
 	memcpy(id.bytes, identity->build_id, id.size);
 	build_id_format(&id, hex);
-	/* Namesakes have files of their own, so that none drives out the other's. */
+	/*
+	 * Modules with the same build id have separate files, so that they do not evict each other.
+	 */
 	(void)snprintf(name, CACHE_NAME_MAX, "%s-%u-%016" PRIx64 SUFFIX, hex, identity->machine,
 		       table_identity_hash(identity)); /* it fits */
 }
@@ -80,7 +82,7 @@ static int load(struct cfi_cache *cache, const char *name, const struct table_id
 	return table_read(fd, size, identity, ret);
 }
 
-/* Keeps a table. That it cannot be kept is nobody's concern: it is compiled again. */
+/* Keeps a table. Failure is ignored: the table is then compiled again. */
 static void keep(struct cfi_cache *cache, const char *name, const struct table_identity *identity,
 		 const struct cfi_table *table)
 {

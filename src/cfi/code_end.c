@@ -8,12 +8,12 @@
 #include "cfi/arch/a64.h"
 #include "cfi/arch/x64_length.h"
 
-/* An unconditional jump further ahead than this is taken for one to another function. */
+/* An unconditional jump further ahead than this is assumed to go to another function. */
 #define MAX_JUMP_BYTES 1024
 
 struct step {
 	uint64_t size;
-	bool ends;     /* the next instruction is not reached from here */
+	bool ends;     /* does not fall through */
 	bool branches; /* to its target */
 	int64_t target;
 };
@@ -53,7 +53,7 @@ uint64_t code_end_find(uint16_t machine, const uint8_t *code, uint64_t size)
 {
 	bool (*measure)(const uint8_t *, uint64_t, struct step *) =
 		machine == EM_X86_64 ? step_x64 : step_a64;
-	uint64_t reached = 0; /* the furthest that a branch leads to */
+	uint64_t reached = 0; /* the furthest target of a branch */
 	uint64_t at = 0;
 	struct step step;
 

@@ -22,7 +22,7 @@
 #include "cfi/state_rule.h"
 #include "elf/elf.h"
 
-/* The state that a CIE's program leaves to its FDEs. */
+/* The state that a CIE's program passes to its FDEs. */
 struct cie_state {
 	bool is_known;
 	bool is_good;
@@ -33,15 +33,15 @@ struct compiler {
 	struct elf_file *elf;
 	const struct cfi_machine *machine;
 	uint64_t base; /* the lowest address of the module */
-	uint8_t kept;  /* the register that is followed beside sp and fp; 0: none */
-	/* How many rows count the CFA from a register that calls leave as it is. */
+	uint8_t kept;  /* the register that is tracked besides sp and fp; 0: none */
+	/* How many rows use each callee-saved register as the base of the CFA. */
 	uint32_t odd_cfas[32];
 	struct rows rows;
 	struct cfi_stats stats;
-	/* Of the section that is being read: */
+	/* Of the section being read: */
 	struct frame_section section;
 	VEC(struct cie_state) cie_states;
-	const struct frame_cie *cie; /* of the FDE that runs */
+	const struct frame_cie *cie; /* of the FDE being run */
 };
 
 void cfi_table_fini(struct cfi_table *table)
@@ -67,8 +67,8 @@ static uint64_t lowest_vaddr(const struct elf_file *elf)
 }
 
 /*
- * Whether code of the module lies there. Linkers leave FDEs of functions that they
- * dropped at address 0, which is not code.
+ * Whether the module has code there. Linkers leave the FDEs of discarded functions at address 0,
+ * which is not code.
  */
 static bool is_code(const struct compiler *compiler, uint64_t start, uint64_t size)
 {
@@ -84,7 +84,7 @@ static bool is_code(const struct compiler *compiler, uint64_t start, uint64_t si
 	return false;
 }
 
-/* Runs the CIE's program the first time it is named. NULL for a bad one. */
+/* Runs the CIE's program at its first use. NULL for a bad one. */
 static int find_cie_state(struct compiler *compiler, const struct frame_cie *cie,
 			  const struct frame_state **ret)
 {
@@ -234,7 +234,7 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 		return error_errno(err, r, "no memory for the CFI");
 	if (cfi_find_eh_frame(compiler->elf, &eh_frame))
 		r = compile_section(compiler, &eh_frame, true, err);
-	if (r == 0 && repair) /* before .debug_frame, which has the same of Go's functions */
+	if (r == 0 && repair) /* before .debug_frame, which repeats Go's functions */
 		r = cfi_add_go(compiler->elf, compiler->machine, compiler->base, &compiler->rows);
 	if (r == 0 && debug_frame)
 		r = compile_section(compiler, debug_frame, false, err);
@@ -262,7 +262,7 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 	return 0;
 }
 
-/* The register that most CFAs count from besides sp and fp; 0: none does. */
+/* The most frequent base of CFAs besides sp and fp; 0: none. */
 static uint8_t most_frequent(const uint32_t *counts)
 {
 	uint8_t most = 0;
@@ -289,7 +289,7 @@ static int compile(struct elf_file *elf, bool repair, struct cfi_table *ret,
 				 elf_machine(elf));
 	r = compile_rows(&compiler, repair, ret, err);
 	odd = r == 0 ? most_frequent(compiler.odd_cfas) : 0;
-	if (odd != 0) { /* rare: ld.so and few others */
+	if (odd != 0) { /* rare: ld.so and a few others */
 		cfi_table_fini(ret);
 		compiler_fini(&compiler);
 		compiler = (struct compiler){.elf = elf,

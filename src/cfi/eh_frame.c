@@ -40,7 +40,7 @@ static bool read_vaddr(struct elf_file *elf, uint64_t vaddr, void *place, size_t
 	       elf_read_at(elf, offset, place, size) == 0;
 }
 
-/* The end of the FDE that lies last; 0 when there is none. */
+/* The end of the last FDE; 0 without one. */
 static uint64_t find_end(struct elf_file *elf, uint64_t table, uint32_t count)
 {
 	SCOPED(mem) struct entry *entries = calloc(count, sizeof(*entries));

@@ -30,13 +30,13 @@ static bool is_mark(uint32_t word)
 	return (word & 0xffffff3fu) == 0xd503241fu;
 }
 
-/* paciasp and pacibsp: they are marks for indirect calls too. */
+/* paciasp and pacibsp: they are landing pads for indirect calls too. */
 static bool signs(uint32_t word)
 {
 	return word == 0xd503233fu || word == 0xd503237fu;
 }
 
-/* adr, adrp, loads by place; and all that goes elsewhere: calls would come back to the copy. */
+/* adr, adrp, pc-relative loads; and everything that branches: calls would return to the copy. */
 static bool is_bound(uint32_t word)
 {
 	enum a64_kind kind = a64_decode(word).kind;
@@ -78,7 +78,9 @@ static const char *look_a64(const uint8_t *bytes, uint64_t size, struct entry_co
 
 static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
-/* Whether a jump or call of the function goes to what is moved. Calls may begin it anew. */
+/*
+ * Whether a jump or call of the function goes to moved code. Recursive calls to its start are fine.
+ */
 static bool hits(const struct x64_extent *extent, uint64_t at, uint64_t end)
 {
 	int64_t target = (int64_t)at + extent->target;
@@ -100,7 +102,7 @@ static const char *look_x64(const uint8_t *bytes, uint64_t size, struct entry_co
 		if (!x64_measure(bytes + at, size - at, &extent))
 			return unknown;
 		if (extent.by_place || extent.branches || extent.calls)
-			return depends; /* a call would come back to the copy */
+			return depends; /* a call would return to the copy */
 		if (bytes[at] == 0xc3)
 			return too_short;
 	}

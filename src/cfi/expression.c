@@ -34,7 +34,7 @@ enum {
 	OP_NOP = 0x96,
 };
 
-/* A constant that an operation pushes; false when it pushes none. */
+/* The constant that an operation pushes; false if it pushes none. */
 static bool read_constant(uint8_t op, struct cursor *cursor, int64_t *ret)
 {
 	if (op >= OP_LIT0 && op <= OP_LIT31) {
@@ -116,7 +116,7 @@ static bool read_base(struct cursor *cursor, struct expression *ret)
 	return !cursor->failed;
 }
 
-/* The rest of "register * 8 +" behind the operation that names the register. */
+/* The rest of "register * 8 +" after the operation that names the register. */
 static bool read_index(uint8_t op, struct cursor *cursor, struct expression *ret)
 {
 	static const uint8_t rest[] = {0, OP_LIT0 + 8, OP_MUL, OP_PLUS};
@@ -130,7 +130,9 @@ static bool read_index(uint8_t op, struct cursor *cursor, struct expression *ret
 	return !cursor->failed;
 }
 
-/* Offsets that do not fit 32 bits are of no use to a rule, and cannot overflow a sum here. */
+/*
+ * Offsets that do not fit 32 bits are useless for a rule; smaller ones cannot overflow a sum here.
+ */
 static bool add_constant(struct expression *expression, int64_t value)
 {
 	int64_t *sum =

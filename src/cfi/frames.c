@@ -7,7 +7,7 @@
 #include "base/leb.h"
 #include "base/vec.h"
 
-/* The low four bits of a pointer encoding say the form, the next three what it counts from. */
+/* The low four bits of a pointer encoding are the form, the next three what it is relative to. */
 enum {
 	PE_ABSPTR = 0x00,
 	PE_ULEB128 = 0x01,
@@ -33,14 +33,14 @@ struct frame_reader {
 	const struct frame_section *section;
 	size_t offset;              /* of the next entry */
 	VEC(struct frame_cie) cies; /* sorted by offset */
-	size_t last_cie;            /* most entries name the same one as the entry before */
+	size_t last_cie;            /* most entries refer to the same one as the previous entry */
 	uint32_t bad_count;
 };
 
 struct entry {
 	uint64_t offset;
-	uint64_t id;        /* tells a CIE from an FDE */
-	uint64_t id_offset; /* where the id stands; .eh_frame counts back from there */
+	uint64_t id;        /* distinguishes a CIE from an FDE */
+	uint64_t id_offset; /* offset of the id; .eh_frame counts back from there */
 	bool is_64_bit;
 	struct cursor body; /* after the id */
 };
@@ -113,7 +113,7 @@ uint64_t frame_read_pointer(const struct frame_section *section, uint8_t encodin
 	case PE_DATAREL:
 		base = section->data_vaddr;
 		break;
-	default: /* relative to a function or aligned: nobody writes those here */
+	default: /* relative to a function, or aligned: nobody uses those here */
 		cursor->failed = true;
 		return 0;
 	}
@@ -126,9 +126,8 @@ static uint64_t vaddr_of(const struct frame_section *section, const struct curso
 }
 
 /*
- * Reads the head of the entry at reader->offset and steps over the whole of it.
- * 1, or 0 at the end; an entry that reaches past the section ends it too, because
- * nothing after it can be found.
+ * Reads the header of the entry at reader->offset and skips the entry. 1, or 0 at the end; an entry
+ * that extends past the section also ends it, because nothing after it can be found.
  */
 static int next_entry(struct frame_reader *reader, struct entry *ret)
 {
@@ -156,7 +155,7 @@ static int next_entry(struct frame_reader *reader, struct entry *ret)
 	ret->body = cursor_of(cursor.at, length);
 	reader->offset = (size_t)(ret->body.end - section->data);
 	ret->id_offset = (uint64_t)(cursor.at - section->data);
-	/* The id of an entry in .eh_frame has four bytes whatever its length is. */
+	/* In .eh_frame, the id has four bytes regardless of the entry's length. */
 	ret->id =
 		ret->is_64_bit && !section->is_eh ? cursor_u64(&ret->body) : cursor_u32(&ret->body);
 	return 1;
@@ -169,7 +168,7 @@ static bool is_cie(const struct frame_section *section, const struct entry *entr
 	return entry->id == (entry->is_64_bit ? UINT64_MAX : UINT32_MAX);
 }
 
-/* Reads what "z" announces; the letters say what is there, in their order. */
+/* Reads the data announced by "z"; the letters say what it contains, in order. */
 static bool read_augmentation(const struct frame_section *section, const char *letters,
 			      struct cursor *body, struct frame_cie *cie)
 {
@@ -185,7 +184,7 @@ static bool read_augmentation(const struct frame_section *section, const char *l
 		case 'R':
 			cie->pointer_encoding = cursor_u8(&data);
 			break;
-		case 'P': { /* a personality routine, which may well be indirect */
+		case 'P': { /* a personality routine, which may be indirect */
 			uint8_t encoding = cursor_u8(&data) & (uint8_t)~PE_INDIRECT;
 
 			(void)frame_read_pointer(section, encoding, 0, &data);
@@ -200,7 +199,7 @@ static bool read_augmentation(const struct frame_section *section, const char *l
 		case 'B': /* return addresses are signed with the other key */
 		case 'G': /* memory tagging of the stack */
 			break;
-		default: /* unknown; "z" tells where the rest begins */
+		default: /* unknown; with "z" the rest can be skipped */
 			return !data.failed;
 		}
 	}
@@ -236,7 +235,7 @@ static bool parse_cie(const struct frame_section *section, struct cursor body,
 		if (!read_augmentation(section, letters + 1, &body, cie))
 			return false;
 	} else if (letters[0] != '\0') {
-		return false; /* where the program begins cannot be known */
+		return false; /* the start of the program is unknown */
 	}
 	cie->program = body;
 	return !body.failed && cie->address_bytes == 8;
@@ -291,7 +290,7 @@ static bool parse_fde(struct frame_reader *reader, const struct entry *entry, st
 	fde->cie = cie;
 	fde->start =
 		frame_read_pointer(section, cie->pointer_encoding, vaddr_of(section, &body), &body);
-	/* The size has the same form and counts from nothing. */
+	/* The size has the same form and is relative to nothing. */
 	fde->size = frame_read_pointer(section, cie->pointer_encoding & PE_FORM, 0, &body);
 	if (cie->has_augmentation_data)
 		(void)cursor_take(&body, cursor_varint(&body));

@@ -40,7 +40,7 @@ enum {
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
 
-/* Compilers go two or three deep. */
+/* Compilers nest two or three levels. */
 #define MAX_REMEMBERED 64
 
 struct run {
@@ -54,13 +54,13 @@ struct run {
 	struct frame_state remembered[MAX_REMEMBERED];
 };
 
-/* Offsets come from hostile bytes; a product that wraps is as good as any other. */
+/* Offsets are hostile; a product that wraps is as good as any other. */
 static int64_t scaled(int64_t offset, int64_t factor)
 {
 	return (int64_t)((uint64_t)offset * (uint64_t)factor);
 }
 
-/* Where a register's rule is kept, NULL for one that is not followed. */
+/* Where a register's rule is stored, NULL for one that is not tracked. */
 static struct frame_place *place_of(struct run *run, uint64_t reg)
 {
 	if (reg == run->program->cie->ra_register)
@@ -125,7 +125,7 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
 	run->state->cfa_offset = offset;
 }
 
-/* 1 when the program's range is left: what follows describes no code of it. */
+/* 1 after the end of the program's range: what follows describes none of its code. */
 static int move_to(struct run *run, uint64_t location)
 {
 	const struct frame_program *program = run->program;
@@ -169,7 +169,7 @@ static int restore_state(struct run *run)
 	return 0;
 }
 
-/* The rules of registers. 1 when op is none of them. */
+/* Register rules. 1 if op is not one of them. */
 static int run_register_op(struct run *run, uint8_t op)
 {
 	struct cursor *code = &run->code;
@@ -219,7 +219,7 @@ static int run_register_op(struct run *run, uint8_t op)
 	}
 }
 
-/* The rules of the CFA. 1 when op is none of them. */
+/* CFA rules. 1 if op is not one of them. */
 static int run_cfa_op(struct run *run, uint8_t op)
 {
 	struct cursor *code = &run->code;
@@ -243,7 +243,7 @@ static int run_cfa_op(struct run *run, uint8_t op)
 	case CFA_DEF_CFA_OFFSET_SF:
 		if (run->state->cfa == CFA_UNSET)
 			return -EINVAL; /* there is no other half to keep */
-		/* After an expression the register and offset from before it count again. */
+		/* After an expression, the earlier register and offset apply again. */
 		run->state->cfa = CFA_REGISTER;
 		if (op == CFA_DEF_CFA_REGISTER)
 			run->state->cfa_register = cursor_varint(code);
@@ -323,7 +323,7 @@ int frame_program_run(const struct frame_program *program, struct cursor code, u
 {
 	struct run run;
 
-	/* The remembered states are large and rarely used: they stay as they are. */
+	/* The remembered states are large and rarely used: they are not initialised. */
 	run.program = program;
 	run.code = code;
 	run.code_vaddr = code_vaddr;

@@ -15,26 +15,26 @@
 #define MAX_FRAMES 64
 #define NO_FRAME 0
 
-/* One function that is being followed. Instructions have indices from its start. */
+/* One function while it is analysed. Instructions have indices from its start. */
 struct walk {
 	struct rows *rows;
 	const struct rows_function *function;
 	const uint8_t *text;
 	uint32_t insn_count;
-	uint32_t row;      /* the CFI's row that holds */
+	uint32_t row;      /* the current row of the CFI */
 	uint32_t next_row; /* the instruction where the next one begins */
 	struct a64_frame frame;
-	struct a64_frame body; /* the last one that the CFI agreed with inside the frame */
+	struct a64_frame body; /* the last frame that the CFI confirmed inside the body */
 	bool has_body;
 	bool is_in_body;          /* frame is body */
 	bool has_targets;         /* a branch was noted */
-	bool is_known;            /* frame was followed to here and not taken from the CFI */
+	bool is_known;            /* frame was tracked to here and not taken from the CFI */
 	uint32_t verified;        /* changes of the CFI that the instructions confirmed */
 	uint32_t repaired;        /* rows that the CFI does not have */
-	struct a64_frame *frames; /* [1..frame_count): of branch targets */
+	struct a64_frame *frames; /* [1..frame_count): those of branch targets */
 	uint32_t frame_count;
-	uint8_t frame_number; /* of frame in frames; NO_FRAME when it has none yet */
-	uint8_t *targets;     /* for each instruction: the frame a branch brought, or none */
+	uint8_t frame_number; /* index of frame in frames; NO_FRAME without one */
+	uint8_t *targets;     /* for each instruction: the frame that a branch brings, or none */
 };
 
 struct repair {
@@ -59,9 +59,9 @@ static bool is_entry_rule(const struct unwind_rule *rule)
 }
 
 /*
- * Clang has a leaf in its frame from its first instruction on when a store makes
- * the frame later (str x0, [sp, #-160]!). So does GCC where it is true: in the
- * cold part of a function, which makes no frame that would verify it.
+ * Clang gives a leaf its frame from its first instruction on even if a store creates the frame
+ * later (str x0, [sp, #-160]!). So does GCC where it is true: in the cold part of a function, which
+ * creates no frame that would confirm it.
  */
 static bool is_leaf_frame_rule(const struct unwind_rule *rule)
 {
@@ -70,8 +70,8 @@ static bool is_leaf_frame_rule(const struct unwind_rule *rule)
 }
 
 /*
- * Whether the CFI may be synchronous: it starts like a function, gets a frame, and
- * never says that the frame is gone. Asynchronous CFI says so before each return.
+ * Whether the CFI may be synchronous: it starts like a function, has a frame, and never says that
+ * the frame is gone. Asynchronous CFI says so before each return.
  */
 static bool may_be_synchronous(const struct walk *walk)
 {
@@ -101,7 +101,7 @@ static void find_next_row(struct walk *walk)
 				 A64_INSN_BYTES;
 }
 
-/* Gives the frame a number, the same for equal frames. False when there are too many. */
+/* Gives the frame a number, the same for equal frames. False if there are too many. */
 static bool number_frame(struct walk *walk)
 {
 	uint32_t i = 1;
@@ -117,7 +117,7 @@ static bool number_frame(struct walk *walk)
 	return true;
 }
 
-/* Remembers the frame that a branch brings to a later instruction. */
+/* Records the frame that a branch brings to a later instruction. */
 static bool note_target(struct walk *walk, uint32_t at, int32_t distance)
 {
 	int64_t target = (int64_t)at + distance / A64_INSN_BYTES;
@@ -132,7 +132,7 @@ static bool note_target(struct walk *walk, uint32_t at, int32_t distance)
 	return true;
 }
 
-/* The frame of an instruction that is not reached from the one before it. */
+/* The frame of an instruction that the previous one does not reach. */
 static void start_block(struct walk *walk, uint32_t at)
 {
 	const struct unwind_rule *rule = rule_of_row(walk, walk->row);
@@ -149,7 +149,7 @@ static void start_block(struct walk *walk, uint32_t at)
 		walk->frame = a64_frame_from_rule(rule);
 }
 
-/* Adds a row at an instruction when another rule holds from there on. */
+/* Adds a row at an instruction if another rule applies from there on. */
 static int put_row(struct repair *repair, struct walk *walk, uint32_t at)
 {
 	const struct unwind_rule *rule = rule_of_row(walk, walk->row);
@@ -158,7 +158,7 @@ static int put_row(struct repair *repair, struct walk *walk, uint32_t at)
 	struct unwind_rule own;
 	bool is_own = false;
 
-	/* Where the address is back in its register, the epilogue has begun. */
+	/* Once the address is back in its register, the epilogue has begun. */
 	walk->is_in_body =
 		agrees && walk->row > 0 && !(walk->frame.ra_in_register && walk->frame.ra_at != 0);
 	if (walk->is_in_body) {
@@ -179,7 +179,7 @@ static int put_row(struct repair *repair, struct walk *walk, uint32_t at)
 					    .rule = (uint16_t)number});
 }
 
-/* The CFI changes here: what was followed must agree. 1, or 0 when it does not. */
+/* The CFI changes here: the tracked frame must agree. 1, or 0 if it does not. */
 static int enter_row(struct walk *walk)
 {
 	walk->row++;
@@ -198,7 +198,7 @@ static int enter_row(struct walk *walk)
 
 enum step { STEP_GIVE_UP, STEP_SAME_FRAME, STEP_NEW_FRAME };
 
-/* Follows one instruction. */
+/* Tracks one instruction. */
 static enum step follow(struct walk *walk, uint32_t at, uint32_t word)
 {
 	struct a64_insn insn = a64_decode(word);
@@ -217,7 +217,10 @@ static enum step follow(struct walk *walk, uint32_t at, uint32_t word)
 		start_block(walk, at + 1);
 		return STEP_NEW_FRAME;
 	case A64_CALL:
-		/* A call that a branch with another frame jumps behind never returns. */
+		/*
+		 * A call never returns if a branch with another frame jumps to the instruction
+		 * after it.
+		 */
 		if (at + 1 >= walk->insn_count || walk->targets[at + 1] == NO_FRAME)
 			return STEP_SAME_FRAME;
 		start_block(walk, at + 1);
@@ -232,7 +235,7 @@ static enum step follow(struct walk *walk, uint32_t at, uint32_t word)
 		walk->frame_number = NO_FRAME;
 		if (!a64_frame_step(&walk->frame, &insn))
 			return STEP_GIVE_UP;
-		/* A row that came before its frame was made. */
+		/* A row that precedes the creation of its frame. */
 		if (is_leaf_frame_rule(rule_of_row(walk, walk->row)) &&
 		    a64_frame_agrees(&walk->frame, rule_of_row(walk, walk->row)))
 			walk->verified++;
@@ -241,9 +244,9 @@ static enum step follow(struct walk *walk, uint32_t at, uint32_t word)
 }
 
 /*
- * The next instruction from at on that may matter or begins a row of the CFI. Blocks
- * that no other frame was noted for have the frame of the body, so branches inside
- * the body matter only where others were noted before.
+ * The next instruction from at on that may matter or begins a row of the CFI. Blocks without a
+ * recorded frame have the frame of the body, so branches inside the body matter only if other
+ * frames were recorded before.
  */
 static uint32_t skip(const struct walk *walk, uint32_t at)
 {
@@ -254,7 +257,7 @@ static uint32_t skip(const struct walk *walk, uint32_t at)
 	return a64_find_change(walk->text, at, end);
 }
 
-/* Follows the whole function into repair->found. 1, 0 to leave it as it is, or -ENOMEM. */
+/* Tracks the whole function into repair->found. 1, 0 to leave it unchanged, or -ENOMEM. */
 static int follow_function(struct repair *repair, struct walk *walk)
 {
 	int r = put_row(repair, walk, 0);
@@ -278,7 +281,7 @@ static int follow_function(struct repair *repair, struct walk *walk)
 		if (step == STEP_GIVE_UP)
 			return 0;
 		at++;
-		/* A row that begins there has its own say, with the frame that is now known. */
+		/* If a row begins there, it is checked against the frame that is now known. */
 		if (step == STEP_NEW_FRAME && at < walk->insn_count && at != walk->next_row)
 			r = put_row(repair, walk, at);
 	}
@@ -299,7 +302,7 @@ static int replace_rows(struct repair *repair, struct rows_function *function)
 	return 0;
 }
 
-/* Makes room for as many targets. All are NO_FRAME between two functions. */
+/* Reserves that many targets. All are NO_FRAME between two functions. */
 static int clean_targets(struct repair *repair, uint32_t count)
 {
 	size_t had = repair->targets.count;

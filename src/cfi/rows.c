@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "cfi/compile.h"
 
-/* The largest programs have half a million rows; these bound what a hostile file can cost. */
+/* The largest programs have half a million rows; these limits bound the cost of a hostile file. */
 #define MAX_ROWS (1u << 24)
 #define MAX_FUNCTIONS (1u << 23)
 #define MAX_RULES (1u << 16)
@@ -32,7 +32,7 @@ void rows_fini(struct rows *rows)
 
 int rows_reserve(struct rows *rows, size_t cfi_bytes)
 {
-	/* What compilers write: a function is 32 bytes and more, with repair 5 for a row. */
+	/* What compilers emit: a function needs at least 32 bytes, a row 5 with repair. */
 	if (vec_reserve(&rows->functions, rows->functions.count + cfi_bytes / 32) < 0)
 		return -ENOMEM;
 	return vec_reserve(&rows->rows, rows->rows.count + cfi_bytes / 4);
@@ -55,7 +55,7 @@ void rows_cancel(struct rows *rows)
 	rows->rows.count = rows->functions.items[rows->functions.count].first_row;
 }
 
-/* A rule as numbers, which compare and hash faster than bytes; it has no padding. */
+/* A rule as integers, which compare and hash faster than bytes; it has no padding. */
 struct rule_words {
 	uint64_t low;
 	uint64_t middle;
@@ -241,7 +241,7 @@ int rows_finish(struct rows *rows, uint64_t base, uint16_t machine, struct cfi_t
 	const struct rows_function *functions = rows->functions.items;
 	size_t count = rows->functions.count;
 	size_t rules_bytes = rows->rules.count * sizeof(struct unwind_rule);
-	/* A function adds at most one row: the gap behind it. */
+	/* A function adds at most one row: for the gap after it. */
 	SCOPED(mem)
 	struct unwind_row *memory =
 		malloc((rows->rows.count + count) * sizeof(*memory) + rules_bytes);

@@ -74,7 +74,9 @@ static uint8_t cfa_register_of(const struct cfi_machine *machine, const struct u
 	}
 }
 
-/* The offset from the CFA of a place in memory; an expression over the CFA's register has one. */
+/*
+ * The offset of a place in memory from the CFA; also for an expression based on the CFA's register.
+ */
 static bool offset_of(const struct cfi_machine *machine, const struct unwind_rule *rule,
 		      const struct frame_place *place, int32_t *ret)
 {
@@ -125,7 +127,7 @@ static bool set_ra(const struct cfi_machine *machine, const struct frame_cie *ci
 	}
 }
 
-/* A function that aligns its stack finds its CFA in memory and the caller's fp where fp points. */
+/* A function that aligns its stack has its CFA in memory and the caller's fp where fp points. */
 static bool offset_from_fp(const struct cfi_machine *machine, const struct frame_place *place,
 			   int32_t *ret)
 {
@@ -151,7 +153,9 @@ static bool set_fp(const struct cfi_machine *machine, const struct frame_place *
 		return true;
 	rule->fp = UNWIND_FP_AT_FP;
 	if (offset_from_fp(machine, place, &rule->fp_offset)) {
-		/* The last instruction of such a function: gcc does not say that fp is back. */
+		/*
+		 * The last instruction of such a function: gcc does not say that fp was restored.
+		 */
 		if (rule->cfa == UNWIND_CFA_SP) {
 			rule->fp = UNWIND_FP_SAME;
 			rule->fp_offset = 0;
@@ -163,8 +167,8 @@ static bool set_fp(const struct cfi_machine *machine, const struct frame_place *
 }
 
 /*
- * The register that is followed beside sp and fp: said in members that rules of
- * the usual kinds have free. What cannot be said counts as not known.
+ * The register that is tracked besides sp and fp: stored in members that the usual rules do not
+ * use. What cannot be expressed counts as unknown.
  */
 static void set_kept(const struct cfi_machine *machine, const struct frame_state *state,
 		     struct unwind_rule *rule)
@@ -197,7 +201,7 @@ bool frame_state_rule(const struct cfi_machine *machine, const struct frame_cie 
 		has_cfa = cfa_from_register(machine, state->cfa_register, state->cfa_offset, &rule);
 	else if (state->cfa == CFA_EXPRESSION)
 		has_cfa = cfa_from_expression(machine, state, &rule);
-	if (state->ra.kind == PLACE_UNDEFINED) { /* a root needs no CFA, nor a frame pointer */
+	if (state->ra.kind == PLACE_UNDEFINED) { /* a root needs neither CFA nor fp */
 		ret->cfa = UNWIND_CFA_SP;
 		ret->ra = UNWIND_RA_ROOT;
 		return true;

@@ -19,7 +19,7 @@
 
 _Static_assert(UNWIND_FILE_BUILD_ID_MAX == BUILD_ID_MAX, "a build id fits the file's header");
 
-/* The bytes of a section; those that the compiler does not read either count as none. */
+/* Hashes the bytes of a section; sections that the compiler does not read count as empty. */
 static uint64_t hash_content(struct elf_file *elf, const struct elf_section *section)
 {
 	SCOPED(mem) void *data = NULL;

@@ -10,13 +10,13 @@
 /* The largest programs have 300 MB of code. */
 #define BUDGET_BYTES (1ull << 30)
 
-/* Read at once: small enough to stay in the CPU's second cache until it is used. */
+/* Read at once: small enough to stay in the L2 cache until it is used. */
 #define PIECE_BYTES (1u << 18)
 
 int text_window_init(struct text_window *window, struct elf_file *elf)
 {
 	*window = (struct text_window){.elf = elf, .budget_bytes = BUDGET_BYTES};
-	/* Zeros: what lies behind the code is read, and not used. */
+	/* Zeros: the bytes after the code are read, but not used. */
 	window->bytes = calloc(1, TEXT_WINDOW_BYTES + TEXT_WINDOW_MARGIN_BYTES);
 	return window->bytes ? 0 : -ENOMEM;
 }

@@ -13,7 +13,7 @@ enum {
 	CLASS_ADD_REGISTER,
 	CLASS_LOGICAL_IMMEDIATE,
 	CLASS_ADD_VECTOR_LENGTH,
-	CLASS_JUMP, /* from here on they may go elsewhere than to the next instruction */
+	CLASS_JUMP, /* from here on they may not fall through to the next instruction */
 	CLASS_CALL,
 	CLASS_BRANCH_19, /* the distance has 19 bits */
 	CLASS_BRANCH_14,
@@ -57,21 +57,21 @@ static const uint8_t classes[256] = {
 	[0xfc] = CLASS_SINGLE,
 };
 
-/* Four instructions at once: a test of one after the other is mostly wrong guesses of the CPU. */
+/* Four instructions at once: branching on each would mostly be mispredicted. */
 #define LANES 4
 typedef uint32_t words_t __attribute__((vector_size(LANES * A64_INSN_BYTES)));
 typedef int32_t masks_t __attribute__((vector_size(LANES * A64_INSN_BYTES)));
 
 /*
- * All bits set for instructions that are worth a64_decode(); few others pass. The
- * forms that add the length of vectors do not: who uses them has CFI with expressions.
+ * All bits set for instructions that need a64_decode(); few others pass. The forms that add the
+ * vector length do not: code that uses them has CFI with expressions.
  */
 static inline masks_t may_change_frame(words_t words)
 {
 	masks_t has_base_sp = (words & 0x0a0003e0) == 0x080003e0;
 	masks_t has_writeback =
 		((words & 1u << 23) != 0) | ((words & (1u << 24 | 1u << 10)) == 1u << 10);
-	masks_t has_saved_register = /* x29 or x30, the second one of pairs only */
+	masks_t has_saved_register = /* x29 or x30; in pairs only the second */
 		((words & 0x1f) - 29 <= 1) | ((words & 0x10007c00) - (29 << 10) <= 1 << 10);
 	masks_t is_add_immediate = (words & 0xbf80001d) == 0x9100001d; /* to x29 or sp */
 	masks_t is_add_register = (words & 0xbfe0001f) == 0x8b20001f;
@@ -88,7 +88,7 @@ static bool may_change_frame_alone(uint32_t word)
 
 #define GROUP (2 * LANES)
 
-/* The masks in a byte each, the first instruction's lowest. */
+/* One byte for each mask, the first instruction's lowest. */
 static inline uint64_t narrow_masks(masks_t low, masks_t high)
 {
 	typedef int16_t half_t __attribute__((vector_size(LANES * sizeof(int16_t))));
@@ -104,7 +104,7 @@ static inline uint64_t narrow_masks(masks_t low, masks_t high)
 	return result;
 }
 
-/* The place of the first instruction of a group that may change the frame, GROUP for none. */
+/* The index of the first instruction of a group that may change the frame, or GROUP. */
 static inline uint32_t find_in_group(const uint8_t *text)
 {
 	words_t low;
@@ -113,7 +113,7 @@ static inline uint32_t find_in_group(const uint8_t *text)
 
 	memcpy(&low, text, sizeof(low));
 	memcpy(&high, text + sizeof(low), sizeof(high));
-	/* One branch for all of them: which one it is cannot be foretold. */
+	/* One branch for all of them: which one matches cannot be predicted. */
 	masks = narrow_masks(may_change_frame(low), may_change_frame(high));
 	return masks != 0 ? (uint32_t)__builtin_ctzll(masks) / 8 : GROUP;
 }
@@ -167,7 +167,7 @@ static uint8_t frame_register(uint32_t number)
 	return number == A64_FP || number == A64_LR ? (uint8_t)number : A64_NO_REGISTER;
 }
 
-/* A store or load over sp that touches neither sp nor x29 nor x30 does not matter. */
+/* A store or load relative to sp that changes neither sp nor x29 nor x30 does not matter. */
 static struct a64_insn memory_insn(struct a64_insn insn, bool is_load)
 {
 	if (insn.pre != 0 || insn.post != 0 || insn.reg[0] != A64_NO_REGISTER ||
@@ -215,12 +215,12 @@ static struct a64_insn decode_single(uint32_t word)
 		return insn;
 	if (is_whole_register)
 		insn.reg[0] = frame_register(bits(word, 4, 0));
-	if (bits(word, 25, 24) == 1) { /* a scaled offset without sign */
+	if (bits(word, 25, 24) == 1) { /* a scaled unsigned offset */
 		insn.imm = (int32_t)(bits(word, 21, 10) * 8);
 		return memory_insn(insn, bits(word, 23, 22) == 1);
 	}
 	if (bits(word, 21, 21))
-		return (struct a64_insn){.kind = A64_NONE}; /* a register's offset, or an atomic */
+		return (struct a64_insn){.kind = A64_NONE}; /* a register offset, or an atomic */
 	set_distance(&insn, bits(word, 11, 10), distance);
 	return memory_insn(insn, bits(word, 23, 22) != 0);
 }
@@ -260,7 +260,7 @@ static bool writes_sp(uint32_t word, uint8_t class)
 	if (bits(word, 4, 0) != A64_SP)
 		return false;
 	if (class == CLASS_ADD_REGISTER)
-		return bits(word, 21, 21); /* register 31 of the other form is zero */
+		return bits(word, 21, 21); /* register 31 is zero in the other form */
 	if (class == CLASS_LOGICAL_IMMEDIATE)
 		return !bits(word, 23, 23);
 	return (word & 0xffa0f800) == 0x04205000; /* addvl, addpl */
@@ -301,7 +301,7 @@ struct a64_insn a64_decode(uint32_t word)
 	case CLASS_BRANCH_REGISTER:
 		insn.kind = register_branch_kind(word);
 		break;
-	case CLASS_TRAP: /* udf and brk; svc and its like go on */
+	case CLASS_TRAP: /* udf and brk; svc and the like continue */
 		if (word >> 16 == 0 || bits(word, 31, 21) == 0x6a1)
 			insn.kind = A64_END;
 		break;

@@ -60,7 +60,7 @@ static void load(struct a64_frame *frame, uint8_t reg, int32_t at)
 	}
 }
 
-/* An unknown sp becomes known again where the pair is loaded from its known place. */
+/* An unknown sp becomes known again when the pair is loaded from its known place. */
 static void find_sp(struct a64_frame *frame, const struct a64_insn *insn)
 {
 	int32_t second = insn->reg[0] == A64_FP ? frame->ra_at : frame->fp_at;
@@ -124,12 +124,12 @@ bool a64_frame_step(struct a64_frame *frame, const struct a64_insn *insn)
 		frame->sp = 0;
 	if (!frame->has_fp)
 		frame->fp = 0;
-	/* Below the CFA there is nothing of the function; above it is the caller's. */
+	/* The function has nothing above the CFA: that is the caller's. */
 	return frame->sp >= 0 && frame->sp < MAX_FRAME_BYTES && frame->fp > -MAX_FRAME_BYTES &&
 	       frame->fp < MAX_FRAME_BYTES;
 }
 
-/* Saved there, and not yet given up: what lies below sp may be overwritten. */
+/* Saved there, and still above sp: memory below sp may be overwritten. */
 static bool is_saved_at(const struct a64_frame *frame, int32_t at, int32_t wanted)
 {
 	return at < 0 && at == wanted && (!frame->has_sp || frame->sp >= -at);

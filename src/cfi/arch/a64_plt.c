@@ -18,7 +18,9 @@ static const struct unwind_rule entry_rule = {.cfa = UNWIND_CFA_SP, .ra = UNWIND
 static const struct unwind_rule saved_rule = {
 	.cfa = UNWIND_CFA_SP, .cfa_offset = SAVED_BYTES, .ra = UNWIND_RA_AT_CFA, .ra_offset = -8};
 
-/* The instruction of the first entry that saves x30; FIRST_ENTRY_WORDS when it is another table. */
+/*
+ * The instruction of the first entry that saves x30; FIRST_ENTRY_WORDS if it is not such a table.
+ */
 static uint32_t find_save(struct elf_file *elf, const struct elf_section *plt)
 {
 	uint32_t words[FIRST_ENTRY_WORDS];

@@ -14,7 +14,7 @@
 #define NAME "__kernel_rt_sigreturn"
 #define INSN_BYTES 4u
 #define TRAMPOLINE_BYTES 8u
-/* A vdso has a handful of symbols; others are not looked at. */
+/* A vdso has a handful of symbols; more are not searched. */
 #define MAX_SYMBOLS 64u
 
 static const struct unwind_rule signal_rule = {.cfa = UNWIND_CFA_SIGNAL};
@@ -35,7 +35,7 @@ static bool has_its_name(const Elf64_Sym *symbol, const char *names, size_t size
 	       memcmp(names + symbol->st_name, NAME, sizeof(NAME)) == 0;
 }
 
-/* The vaddr of the trampoline; 0: there is none. */
+/* The vaddr of the trampoline; 0: it has none. */
 static uint64_t find(struct elf_file *elf)
 {
 	const struct elf_section *table = elf_section_find(elf, ".dynsym");

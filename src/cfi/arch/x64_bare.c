@@ -12,14 +12,14 @@
 #include "cfi/text_window.h"
 #include "elf/elf.h"
 
-/* crtbegin's functions have 190 bytes together. More than that is another kind of code. */
+/* crtbegin's functions have 190 bytes together. Anything larger is another kind of code. */
 #define MAX_PIECE_BYTES 512u
 #define MAX_PLT_BYTES (256u << 10)
 #define MAX_TARGETS 8
-#define ENTRY_BYTES 8 /* from sp to the CFA where a function begins */
+#define ENTRY_BYTES 8 /* from sp to the CFA at the start of a function */
 #define MAX_FRAME_BYTES 4096
 
-/* What holds at an instruction. */
+/* What applies at an instruction. */
 struct depth {
 	int32_t bytes; /* from sp to the CFA */
 	int32_t fp;    /* where the caller's frame pointer is, from the CFA; 0: in its register */
@@ -30,7 +30,7 @@ struct target {
 	struct depth depth;
 };
 
-/* Code that nothing describes; pcs count from the table's base. */
+/* Code without CFI; pcs are relative to the table's base. */
 struct piece {
 	uint32_t start;
 	uint32_t end;
@@ -39,7 +39,7 @@ struct piece {
 
 struct sweep {
 	struct rows *rows;
-	struct target targets[MAX_TARGETS]; /* the last ones that are ahead */
+	struct target targets[MAX_TARGETS]; /* the latest ones that are still ahead */
 	size_t target_count;
 	struct depth depth;
 };
@@ -66,7 +66,7 @@ static void note_target(struct sweep *sweep, uint32_t pc)
 	sweep->targets[sweep->target_count++ % MAX_TARGETS] = (struct target){pc, sweep->depth};
 }
 
-/* After the end of a path: what a branch to here had, or a new function. */
+/* After the end of a path: the depth at a branch to here, or that of a new function. */
 static struct depth depth_at(const struct sweep *sweep, uint32_t pc)
 {
 	for (size_t i = 0; i < MAX_TARGETS && i < sweep->target_count; i++)
@@ -75,7 +75,7 @@ static struct depth depth_at(const struct sweep *sweep, uint32_t pc)
 	return (struct depth){.bytes = ENTRY_BYTES};
 }
 
-/* Takes an instruction into account; false when it makes no sense here. */
+/* Applies an instruction; false if it is invalid here. */
 static bool follow(struct sweep *sweep, const struct x64_instruction *instruction, uint32_t next)
 {
 	struct depth *depth = &sweep->depth;
@@ -94,7 +94,7 @@ static bool follow(struct sweep *sweep, const struct x64_instruction *instructio
 	return true;
 }
 
-/* The first entry of a PLT is jumped to by others, which have pushed a number. */
+/* Other entries, which have pushed a number, jump to the first entry of a PLT. */
 static bool is_lazy_plt(const struct piece *piece, const uint8_t *code, size_t size)
 {
 	return piece->is_plt && size >= 2 && code[0] == 0xff && code[1] == 0x35;
@@ -176,9 +176,8 @@ static int find_all_pieces(const struct elf_file *elf, uint64_t base, const stru
 }
 
 /*
- * What the entry of a program is in goes on to the end of the piece, and nobody has
- * called it: on its stack are the arguments (the dynamic linker's entry, mostly;
- * that of programs has CFI which says so).
+ * The program's entry point extends to the end of its piece, and nobody called it: the arguments
+ * are on its stack. (Mostly the dynamic linker's entry; that of programs has CFI which says so.)
  */
 static int add_entry(struct rows *rows, const struct piece *piece)
 {
@@ -188,7 +187,7 @@ static int add_entry(struct rows *rows, const struct piece *piece)
 	return r < 0 ? r : rows_add(rows, piece->start, &root);
 }
 
-/* Cuts the entry off a piece that holds it. */
+/* Cuts the entry point off a piece that contains it. */
 static int split_at_entry(const struct elf_file *elf, uint64_t base, struct rows *rows,
 			  struct piece *piece)
 {

@@ -9,7 +9,7 @@
 #define REGISTER_FP 5
 #define MAX_INSTRUCTION 15
 
-/* What comes after an opcode of one byte, and what it writes. */
+/* What follows an opcode of one byte, and what it writes. */
 enum {
 	MODRM = 1,
 	BYTE = 2, /* an immediate */
@@ -84,7 +84,7 @@ static int32_t next_word(struct decoder *decoder)
 }
 
 struct operands {
-	uint8_t group;  /* the middle field as it is: which instruction of a group */
+	uint8_t group;  /* the middle field unchanged: which instruction of a group */
 	uint8_t reg;    /* the register it names */
 	uint8_t rm;     /* the other one; meaningful when is_direct */
 	bool is_direct; /* rm is a register, not memory */
@@ -108,7 +108,7 @@ static struct operands next_operands(struct decoder *decoder)
 	if (base == 4)
 		base = next_byte(decoder) & 7;
 	else if (mode == 0 && base == 5)
-		mode = 2; /* pc and a displacement */
+		mode = 2; /* pc plus a displacement */
 	if (mode == 1)
 		(void)next_byte(decoder);
 	else if (mode == 2 || base == 5)
@@ -155,7 +155,7 @@ static bool decode_two_bytes(struct decoder *decoder, struct x64_instruction *re
 	return true;
 }
 
-/* add and sub of a constant; only these may write sp. */
+/* add and sub of a constant; only these may change sp. */
 static bool decode_constant(struct decoder *decoder, uint8_t opcode, struct x64_instruction *ret)
 {
 	struct operands operands = next_operands(decoder);

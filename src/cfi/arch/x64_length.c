@@ -8,8 +8,8 @@
 /*
  * What follows an opcode: '.' nothing, 'm' ModRM, 'b' a byte, 'w' two, 'z' four (two with the
  * prefix 66), 'M' and 'Z' ModRM and such a number, 'i' four or eight, 'o' an address, 'e' three
- * bytes, 'j' and 'J' a target in one or four bytes, 'g' ModRM and sometimes a number; 'P' a
- * prefix, 'R' one that comes last, 'V' those of AVX; '-' what is not known.
+ * bytes, 'j' and 'J' a target in one or four bytes, 'g' ModRM and sometimes a number; 'P' a prefix,
+ * 'R' one that comes last, 'V' those of AVX; '-' unknown.
  */
 static const char one_byte[256 + 1] = "mmmmbz--mmmmbz--"
 				      "mmmmbz--mmmmbz--"
@@ -28,7 +28,7 @@ static const char one_byte[256 + 1] = "mmmmbz--mmmmbz--"
 				      "jjjjbbbbJJ-j...."
 				      "P.PP..gg......mm";
 
-/* The same of those after 0f; 38 and 3a lead on. */
+/* The same for opcodes after 0f; 38 and 3a lead to other maps. */
 static const char two_bytes[256 + 1] = "mmmm-.....-.-m.M"
 				       "mmmmmmmmmmmmmmmm"
 				       "--------mmmmmmmm"
@@ -99,7 +99,7 @@ static void read_target(struct reader *reader, size_t bytes)
 	int32_t distance = 0;
 
 	if (bytes > reader->size - reader->at || (reader->narrow && !reader->wide)) {
-		reader->failed = true; /* with the prefix CPUs differ in what they do */
+		reader->failed = true; /* with the prefix, CPUs behave differently */
 		return;
 	}
 	if (bytes == 1)
@@ -116,7 +116,7 @@ static size_t number_bytes(const struct reader *reader)
 	return reader->narrow && !reader->wide ? 2 : 4;
 }
 
-/* Opcodes whose ModRM tells whether a number follows, or whether they are known at all. */
+/* Opcodes whose ModRM decides whether a number follows, or whether they are known at all. */
 static void skip_group(struct reader *reader, uint8_t opcode)
 {
 	uint8_t modrm = skip_operands(reader);
@@ -167,7 +167,7 @@ static void skip_rest(struct reader *reader, char form, uint8_t opcode)
 	}
 }
 
-/* An opcode of one of the maps that AVX numbers: 1 is 0f, 2 is 0f 38, 3 is 0f 3a. */
+/* An opcode from one of AVX's numbered maps: 1 is 0f, 2 is 0f 38, 3 is 0f 3a. */
 static void skip_of_map(struct reader *reader, uint32_t map)
 {
 	uint8_t opcode = next_byte(reader);
@@ -176,7 +176,7 @@ static void skip_of_map(struct reader *reader, uint32_t map)
 	if (map == 1)
 		form = two_bytes[opcode];
 	if (form == 'J')
-		form = '-'; /* none of AVX jumps */
+		form = '-'; /* AVX has no jumps */
 	skip_rest(reader, form, opcode);
 }
 
@@ -205,7 +205,7 @@ static void skip_two_bytes(struct reader *reader)
 	skip_rest(reader, two_bytes[opcode], opcode);
 }
 
-/* Prefixes. Returns the first byte that is none. */
+/* Prefixes. Returns the first byte that is not one. */
 static uint8_t skip_prefixes(struct reader *reader)
 {
 	uint8_t byte = next_byte(reader);
@@ -222,7 +222,7 @@ static uint8_t skip_prefixes(struct reader *reader)
 	return byte;
 }
 
-/* 8f and c7 have forms with ModRM that mean something else altogether. */
+/* 8f and c7 have forms with ModRM that mean something else entirely. */
 static bool is_other(const struct reader *reader, uint8_t opcode)
 {
 	uint8_t modrm = reader->at < reader->size ? reader->bytes[reader->at] : 0;
@@ -230,7 +230,7 @@ static bool is_other(const struct reader *reader, uint8_t opcode)
 	return (opcode == 0x8f && (modrm >> 3 & 7) != 0) || (opcode == 0xc7 && modrm == 0xf8);
 }
 
-/* By a pointer. */
+/* Through a pointer. */
 static bool is_call(const struct reader *reader, uint8_t opcode, size_t at)
 {
 	uint8_t group = at < reader->size ? reader->bytes[at] >> 3 & 7 : 0;
@@ -238,7 +238,7 @@ static bool is_call(const struct reader *reader, uint8_t opcode, size_t at)
 	return opcode == 0xff && (group == 2 || group == 3);
 }
 
-/* Jumps, returns and ud2, with the byte behind the opcode. */
+/* Jumps, returns and ud2, with the byte after the opcode. */
 static bool is_end(const struct reader *reader, uint8_t opcode, size_t at)
 {
 	uint8_t next = at < reader->size ? reader->bytes[at] : 0;

@@ -14,9 +14,9 @@
 /* No frame is larger; goroutines have stacks of at most 1 GB. */
 #define MAX_FRAME_BYTES (1 << 30)
 #define PUSHED_BYTES 8
-/* Functions that change stacks are short. */
+/* Functions that switch stacks are short. */
 #define MAX_CODE_BYTES 512u
-#define TRAMPOLINE_FUNCTION_BYTES 32u /* with what aligns the next one */
+#define TRAMPOLINE_FUNCTION_BYTES 32u /* with its padding */
 #define NOT_FOUND UINT32_MAX
 
 static const struct unwind_rule top_rule = {.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_ROOT};
@@ -25,19 +25,19 @@ static const struct unwind_rule signal_rule = {.cfa = UNWIND_CFA_SIGNAL};
 /* One function. */
 struct go_function {
 	const struct cfi_machine *machine;
-	uint32_t start; /* counts from the base of the rows */
+	uint32_t start; /* relative to the base of the rows */
 	uint32_t size;
-	uint32_t pcsp;         /* the table of how far sp is down */
-	uint32_t fp_is_own_at; /* from there on fp tells where the frame is; or NOT_FOUND */
+	uint32_t pcsp;         /* table of the depth of sp */
+	uint32_t fp_is_own_at; /* from there on fp points to the frame; or NOT_FOUND */
 	bool is_top;           /* a stack begins there */
-	uint32_t code_size;    /* what is known of its code */
+	uint32_t code_size;    /* of the code that was read */
 	uint8_t code[MAX_CODE_BYTES];
 };
 
 /*
- * The rule where sp is so far below that at the function's first instruction. Calls
- * either push the return address above that, or the function saves the link register
- * at its lowest address, and fp below it. No other rule of Go's needs fp.
+ * The rule where sp is depth below its value at the function's first instruction. Either calls push
+ * the return address above that, or the function saves the link register at its lowest address, and
+ * fp below it. No other rule of Go needs fp.
  */
 static struct unwind_rule rule_at(const struct cfi_machine *machine, int32_t depth, bool by_fp)
 {
@@ -57,7 +57,7 @@ static struct unwind_rule rule_at(const struct cfi_machine *machine, int32_t dep
 	return rule;
 }
 
-/* Where bytes end in the code; NOT_FOUND when they are not there. */
+/* Where bytes end in the code; NOT_FOUND if they do not occur. */
 static uint32_t find_code(const struct go_function *function, const void *bytes, uint32_t size)
 {
 	const uint8_t *at = memmem(function->code, function->code_size, bytes, size);
@@ -66,8 +66,8 @@ static uint32_t find_code(const struct go_function *function, const void *bytes,
 }
 
 /*
- * From where on fp tells where the frame of a function is that changes stacks: after it
- * was set, as long as the function does not take that of the other stack.
+ * From where on fp points to the frame of a function that switches stacks: after it was set, unless
+ * the function loads that of the other stack.
  */
 static uint32_t find_own_fp(const struct go_function *function)
 {
@@ -85,7 +85,7 @@ static uint32_t find_own_fp(const struct go_function *function)
 	return at != NOT_FOUND ? at + 1 : find_code(function, x64_moved, sizeof(x64_moved));
 }
 
-/* On x86-64 programs bring the code that returns from signals; elsewhere the vdso has it. */
+/* On x86-64 the program has the code that returns from signals; elsewhere the vdso has it. */
 static bool may_be_trampoline(const struct go_function *function)
 {
 	return function->machine->lr == NO_REGISTER && function->start > 0 &&
@@ -100,7 +100,7 @@ static bool is_trampoline(const struct go_function *function)
 	       find_code(function, code, sizeof(code)) == sizeof(code);
 }
 
-/* Go's own traceback ends with its handlers of signals; what they interrupted is behind them. */
+/* Go's own traceback ends at its signal handlers; what they interrupted is beyond them. */
 static bool is_handler(const struct go_table *table, uint64_t i)
 {
 	const char *name = go_table_name(table, i);
@@ -143,7 +143,7 @@ static int add_rows(const struct go_table *table, const struct go_function *func
 		    struct rows *rows)
 {
 	bool is_signal = is_trampoline(function);
-	uint32_t start = function->start - (is_signal ? 1 : 0); /* return addresses less one */
+	uint32_t start = function->start - (is_signal ? 1 : 0); /* return addresses minus one */
 	struct rows_function *added;
 	int r = rows_begin(rows, start, function->start + function->size, true);
 
@@ -193,8 +193,8 @@ static int add_function(struct elf_file *elf, const struct go_table *table, uint
 }
 
 /*
- * Where a PIE's code begins is left to a relocation. It is .text unless C is linked into
- * it, which the program then starts with; else its first instruction is a function's.
+ * In a PIE a relocation says where the code begins. That is .text unless C is linked into it, in
+ * which case the program starts with C code; else its first instruction is a function's.
  */
 static bool is_placed(struct elf_file *elf, const struct go_table *table)
 {

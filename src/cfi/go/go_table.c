@@ -17,8 +17,8 @@
  *	         pcdata:u32 unit:u32 [line:u32 since 1.20] id:u8 [flags:u8 since 1.17] …
  *	values   (change of the value: zigzag, bytes of code / step)…, until a change of 0
  *
- * Offsets count from the header; those of functions from functab. sp, file and line are
- * offsets of such tables among the values; the value before the first change is -1.
+ * Offsets are relative to the header; those of functions to functab. sp, file and line are offsets
+ * of such tables among the values; the value before the first change is -1.
  */
 #define MAGIC_1_16 0xfffffffau
 #define MAGIC_1_18 0xfffffff0u
@@ -44,13 +44,13 @@ bool go_table_init(struct go_table *table, const void *data, size_t size, uint64
 		return false;
 	table->count = cursor_u64(&in);
 	(void)cursor_u64(&in); /* files */
-	/* 1.16 has zeros where 1.17, which looks alike, has flags. */
+	/* 1.16 has zeros where 1.17, which looks the same, has flags. */
 	table->flags_at = magic == MAGIC_1_20 ? FLAGS_1_20 : FLAGS_1_17;
 	table->word_bytes = magic == MAGIC_1_16 ? POINTER_BYTES : sizeof(uint32_t);
 	if (magic != MAGIC_1_16) {
 		table->text = cursor_u64(&in);
 		table->text_is_guessed = table->text == 0;
-		if (table->text_is_guessed) /* the linker of a PIE leaves it to a relocation */
+		if (table->text_is_guessed) /* in a PIE the linker leaves it to a relocation */
 			table->text = text_vaddr;
 	}
 	table->names = cursor_u64(&in);
@@ -62,13 +62,13 @@ bool go_table_init(struct go_table *table, const void *data, size_t size, uint64
 	       table->count < (size - table->functab) / (2 * table->word_bytes);
 }
 
-/* Word i of functab; there, see go_table_init(). */
+/* Word i of functab; go_table_init() checked that it exists. */
 static uint64_t functab_word(const struct go_table *table, uint64_t i)
 {
 	const uint8_t *at = table->data + table->functab + i * table->word_bytes;
 	uint64_t wide = 0;
 
-	memcpy(&wide, at, table->word_bytes); /* little-endian both */
+	memcpy(&wide, at, table->word_bytes); /* both little-endian */
 	return wide;
 }
 
@@ -88,8 +88,8 @@ const uint8_t *go_table_function(const struct go_table *table, uint64_t i, uint6
 }
 
 /*
- * Where the code of a program begins that may lie anywhere is said by a relocation: not
- * with .text where C is linked into it. Puts it in its place.
+ * In a position-independent program a relocation says where the code begins: not at .text if C is
+ * linked into it. Applies the relocation.
  */
 static void relocate_text(struct elf_file *elf, uint64_t vaddr, uint8_t *data, size_t size)
 {
@@ -113,7 +113,7 @@ static void relocate_text(struct elf_file *elf, uint64_t vaddr, uint8_t *data, s
 	}
 }
 
-/* Whether the first function, described behind the list, says of itself what that says. */
+/* Whether the description of the first function, which follows the list, agrees with the list. */
 static bool is_sound(const struct go_table *table)
 {
 	const uint8_t *at = go_table_function(table, 0, 0, table->word_bytes);
@@ -126,7 +126,7 @@ static bool is_sound(const struct go_table *table)
 	return start == functab_word(table, 0);
 }
 
-/* Where the header is in data that other things are in too; size when it is not there. */
+/* Where the header is among other data; size if it is not there. */
 static size_t find_header(const uint8_t *data, size_t size)
 {
 	for (size_t at = 0; at + POINTER_BYTES <= size; at += POINTER_BYTES) {
@@ -139,7 +139,7 @@ static size_t find_header(const uint8_t *data, size_t size)
 	return size;
 }
 
-/* Linkers of C put the table of a PIE in with other data. */
+/* C linkers put the table of a PIE together with other data. */
 static int read_among_others(struct elf_file *elf, void **ret_data, size_t *ret_size,
 			     uint64_t *ret_vaddr)
 {
