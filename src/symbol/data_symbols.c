@@ -9,7 +9,7 @@
 #include "base/scope.h"
 #include "elf/elf.h"
 
-/* Variables that begin before an address and may reach beyond it, among which one is looked for. */
+/* How many variables that begin before an address are searched for one that contains it. */
 #define LOOK_BACK 64u
 
 void data_symbols_fini(struct data_symbols *symbols)
@@ -71,7 +71,7 @@ int data_symbols_add(struct data_symbols *symbols, struct elf_file *elf)
 	for (size_t i = 0; i < elf_section_count(elf) && r == 0; i++) {
 		const struct elf_section *section = elf_section_at(elf, i);
 
-		/* A separate debug file names its .dynsym without having it. */
+		/* A separate debug file lists .dynsym but does not contain it. */
 		if (section->type == SHT_SYMTAB || section->type == SHT_DYNSYM)
 			r = add_table(symbols, elf, section);
 	}
@@ -97,7 +97,7 @@ void data_symbols_sort(struct data_symbols *symbols)
 		      compare);
 }
 
-/* How many symbols begin at vaddr or before. */
+/* How many symbols begin at or before vaddr. */
 static size_t upper_bound(const struct data_symbols *symbols, uint64_t vaddr)
 {
 	size_t low = 0;

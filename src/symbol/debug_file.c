@@ -26,11 +26,11 @@
 #define MAX_LINK_BYTES (NAME_MAX + 16)
 
 struct link {
-	char name[NAME_MAX + 1]; /* "" when there is none */
+	char name[NAME_MAX + 1]; /* "" without a link */
 	uint32_t checksum;
 };
 
-/* One search: what is looked for, and what was found. */
+/* One search: what is needed, and what was found. */
 struct hunt {
 	const struct module *module;
 	const struct symbol_search *search;
@@ -117,8 +117,8 @@ static bool has_checksum(struct elf_file *elf, uint64_t size, uint32_t wanted)
 }
 
 /*
- * Whether a file is of the module. Without a build id, the size is all that a faithful
- * copy must have in common, and the checksum all that a linked file has.
+ * Whether a file belongs to the module. Without a build id, only the size shows an exact copy, and
+ * only the checksum a linked file.
  */
 static bool is_match(const struct hunt *hunt, struct elf_file *elf, const struct stat *status,
 		     bool is_linked)
@@ -134,7 +134,7 @@ static bool is_match(const struct hunt *hunt, struct elf_file *elf, const struct
 	       hunt->module->size_bytes == (uint64_t)status->st_size;
 }
 
-/* Takes the file when it is of use: 1, 0 when it is not, -ENOMEM. */
+/* Takes the file if it is useful: 1, 0 if it is not, -ENOMEM. */
 static int try_file(struct hunt *hunt, const char *path, bool is_linked)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;
@@ -175,7 +175,7 @@ static int try_build_id(struct hunt *hunt, const char *root, const char *directo
 	return try_file(hunt, place, false);
 }
 
-/* The names that a debug file may have below a directory that a person named. */
+/* The names that a debug file may have below a directory that the user named. */
 static int try_in_directory(struct hunt *hunt, const char *directory)
 {
 	const char *base = path_base_name(hunt->path);
@@ -205,7 +205,7 @@ static int try_paths(struct hunt *hunt)
 	return r;
 }
 
-/* Where the linked file may lie, as gdb looks for it. */
+/* Where the linked file may be; the same places that gdb searches. */
 static int try_link(struct hunt *hunt, const char *root)
 {
 	static const char *const forms[][2] = {{"", "/"}, {"", "/.debug/"}, {DEBUG_DIRECTORY, "/"}};

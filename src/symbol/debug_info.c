@@ -15,7 +15,7 @@
 
 struct debug_info {
 	char *path;
-	struct symbol_writer writer; /* of what was opened besides */
+	struct symbol_writer writer; /* of the other files */
 	struct dwarf *dwarf;
 	uint64_t owner; /* of the file */
 };
@@ -29,7 +29,7 @@ static int open_path(struct debug_info *info, const char *path, struct elf_file 
 	return r;
 }
 
-/* Opens directory/name, or name when that is absolute. */
+/* Opens directory/name, or name if it is absolute. */
 static int open_in(struct debug_info *info, const char *directory, size_t size, const char *name,
 		   struct elf_file **ret)
 {

@@ -17,11 +17,11 @@
  * a limit of its own.
  */
 #define MAX_INPUT_BYTES (16u << 10)
-/* Back references let a short name stand for an endless text. */
+/* With back references a short name can expand to an endless text. */
 #define MAX_OUTPUT_BYTES (64u << 10)
 #define MAX_D_INPUT_BYTES (4u << 10)
 #define MAX_D_REFERENCES 12u
-/* libiberty refuses names beyond half its recursion limit unless told otherwise. */
+/* libiberty refuses names longer than half its recursion limit unless told otherwise. */
 #define SHORT_NAME_BYTES (DEMANGLE_RECURSION_LIMIT / 2)
 
 struct output {
@@ -32,9 +32,9 @@ struct output {
 typedef int demangler(const char *, int, demangle_callbackref, void *);
 
 /*
- * Called by libiberty with parts of the text. It cannot be told to stop and
- * would print for hours: a jump leaves it. What it works with is on its stack,
- * except for the buffer of a Rust punycode name, which is lost in that case.
+ * Called by libiberty with parts of the text. It cannot be told to stop and could print for hours,
+ * so a longjmp leaves it. Its data is on its stack, except for the buffer of a Rust punycode name,
+ * which leaks in that case.
  */
 static void put_part(const char *part, size_t size, void *opaque)
 {
@@ -46,8 +46,8 @@ static void put_part(const char *part, size_t size, void *opaque)
 }
 
 /*
- * The output belongs to the caller, for locals of the function that calls
- * setjmp() have no certain value after the jump.
+ * The caller owns the output, because locals of the function that calls setjmp() are indeterminate
+ * after the jump.
  */
 static bool run(demangler *function, const char *name, int options, struct output *output)
 {
@@ -77,9 +77,9 @@ static bool has_prefix(const char *name, const char *prefix)
 }
 
 /*
- * libiberty's reader of D names has no limits and gives its text in one piece. A back
- * reference, "Q", at most doubles the text that stands before it: few of them in a short
- * name keep it below 4 KiB << 12. The nesting is bounded by the length.
+ * libiberty's D demangler has no limits and returns its text in one piece. A back reference, "Q",
+ * at most doubles the text before it: with few of them, a short name stays below 4 KiB << 12. The
+ * nesting is bounded by the length.
  */
 static char *demangle_d(const char *name)
 {
@@ -105,7 +105,7 @@ static bool is_d(const char *name)
 	       ((name[2] >= '0' && name[2] <= '9') || strcmp(name, "_Dmain") == 0);
 }
 
-/* Writes a character as UTF-8 and returns where it ends. */
+/* Writes a character as UTF-8 and returns its end. */
 static char *put_character(char *at, unsigned long c)
 {
 	unsigned int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
@@ -123,8 +123,8 @@ static bool is_printable(unsigned long c)
 }
 
 /*
- * Older Rust names tell letters beyond ASCII as "$u" hexadecimal digits "$", of which
- * libiberty knows a few. A letter takes fewer bytes than that.
+ * Older Rust names write letters beyond ASCII as "$u" hexadecimal digits "$"; libiberty knows only
+ * a few of them. A letter takes fewer bytes than that.
  */
 static void put_rust_letters(char *text)
 {

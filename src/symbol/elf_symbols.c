@@ -21,7 +21,7 @@
 #define MAX_SYMBOLS (1u << 26)
 
 struct elf_symbols {
-	char *names; /* texts one after the other, each ended by NUL; the first one is empty */
+	char *names; /* consecutive NUL-terminated texts; the first one is empty */
 	struct symbol_index index;
 	bool named;
 };
@@ -63,7 +63,7 @@ static bool is_label(const char *name)
 	return name[0] == '.' && name[1] == 'L';
 }
 
-/* The section of code that the symbol lies in, NULL when there is none. */
+/* The section of code that contains the symbol, or NULL. */
 static const struct elf_section *section_of(const struct elf_file *elf, const Elf64_Sym *symbol,
 					    bool is_function)
 {
@@ -105,7 +105,7 @@ static uint8_t binding_of(const Elf64_Sym *symbol)
 	}
 }
 
-/* "memcpy@@GLIBC_2.17" as "memcpy@ifunc": what is there is not memcpy but what chooses it. */
+/* "memcpy@@GLIBC_2.17" becomes "memcpy@ifunc": the code there is not memcpy but its resolver. */
 static uint32_t name_resolver(struct symbol_list *list, uint32_t name)
 {
 	const char *text = (const char *)list->names.data + name;
@@ -149,14 +149,14 @@ static int add_candidate(struct symbol_list *list, const struct elf_file *elf,
 			});
 }
 
-/* Appends the string table to the names and tells where it begins. */
+/* Appends the string table to the names and returns where it begins. */
 static int append_names(struct symbol_list *list, struct elf_file *elf,
 			const struct elf_section *strings, uint32_t *ret_base)
 {
 	uint8_t *place;
 	int r;
 
-	/* Before anything is allocated: the size may be a lie. */
+	/* Before anything is allocated: the size may be wrong. */
 	if (!elf_section_is_readable(elf, strings))
 		return -ERANGE;
 	r = symbol_list_reserve_names(list, strings->size, &place, ret_base);
@@ -176,7 +176,7 @@ static int read_table(struct symbol_list *list, struct elf_file *elf,
 	uint32_t base = 0;
 	int r;
 
-	/* A separate debug file names its .dynsym without having it. */
+	/* A separate debug file lists .dynsym but does not contain it. */
 	if (!strings || strings->type != SHT_STRTAB || section->type == SHT_NOBITS)
 		return 0;
 	r = elf_section_read(elf, section, &data, &size, err);
@@ -202,7 +202,7 @@ static int read_table(struct symbol_list *list, struct elf_file *elf,
 	return 0;
 }
 
-/* Reads the table of a type; a file has one of each. *ret_found tells whether it has. */
+/* Reads the table of a type; a file has at most one of each. *ret_found is whether it has one. */
 static int read_type(struct symbol_list *list, struct elf_file *elf, uint32_t type, bool *ret_found,
 		     struct error *err)
 {
@@ -218,8 +218,7 @@ static int read_type(struct symbol_list *list, struct elf_file *elf, uint32_t ty
 	return 0;
 }
 
-/* The symbols of .gnu_debugdata, an ELF file in the file; without it or when it is damaged, none.
- */
+/* The symbols of .gnu_debugdata, an ELF file inside the file; none if it is missing or damaged. */
 static int read_mini_debug(struct symbol_list *list, struct elf_file *elf, struct error *err)
 {
 	SCOPED(mem) void *image = NULL;
@@ -240,7 +239,7 @@ static int read_all(struct symbol_list *list, struct elf_file *elf, bool *ret_na
 	bool has_dynsym;
 	int r;
 
-	/* In objects that are not linked yet, addresses start anew in each section. */
+	/* In objects that are not linked yet, addresses begin at 0 in each section. */
 	if (elf_type(elf) == ET_REL)
 		return 0;
 	r = read_type(list, elf, SHT_SYMTAB, &has_symtab, err);
@@ -273,7 +272,7 @@ int elf_symbols_read(struct elf_file *elf, struct elf_symbols **ret, struct erro
 		return r;
 	if (symbol_index_init(&symbols->index, &list) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	/* A file may have functions and not one name: theirs is the empty one all the same. */
+	/* A file may have functions but no names: they have the empty name. */
 	if (list.names.size == 0)
 		bytes_put_u8(&list.names, 0);
 	if (!list.names.data)

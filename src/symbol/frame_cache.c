@@ -13,7 +13,7 @@ struct entry {
 	uint64_t address;
 	uint32_t module_id;
 	uint32_t next_in_bucket;
-	uint32_t older, newer; /* in the order of use */
+	uint32_t older, newer; /* links in order of use */
 	uint32_t count;
 	int tag;
 	struct symbol_frame *frames;
@@ -75,7 +75,7 @@ static uint32_t *bucket_of(struct frame_cache *cache, uint32_t module_id, uint64
 	return &cache->buckets[hash_pair(module_id, address) & cache->mask];
 }
 
-/* Takes an entry out of the order of use. */
+/* Removes an entry from the order of use. */
 static void leave_order(struct frame_cache *cache, uint32_t i)
 {
 	const struct entry *entry = &cache->entries[i];
@@ -122,7 +122,7 @@ const struct symbol_frame *frame_cache_find(struct frame_cache *cache, uint32_t 
 	return cache->entries[i].frames;
 }
 
-/* Empties the entry that was used longest ago. */
+/* Empties the least recently used entry. */
 static uint32_t evict(struct frame_cache *cache)
 {
 	uint32_t victim = cache->oldest;

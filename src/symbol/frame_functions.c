@@ -10,7 +10,7 @@
 #include "elf/elf.h"
 #include "symbol/symbol_index.h"
 
-/* As for unwinding: the largest known is 60 MB. */
+/* The same limit as for unwinding: the largest known is 60 MB. */
 #define MAX_SECTION_BYTES (128ull << 20)
 #define MAX_CODE_SECTIONS 64
 
@@ -26,11 +26,11 @@ static uint64_t address_of(const struct elf_file *elf, const char *name)
 	return section ? section->addr : 0;
 }
 
-/* The sections of code: few, so that looking through them stays cheap. */
+/* The sections of code: few, so that searching them is cheap. */
 struct code {
 	const struct elf_section *sections[MAX_CODE_SECTIONS];
 	size_t count;
-	size_t last; /* where the last function was: the next one is there nearly always */
+	size_t last; /* where the last function was: nearly always the next one's, too */
 };
 
 static void find_code(const struct elf_file *elf, struct code *code)

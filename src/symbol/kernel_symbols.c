@@ -50,7 +50,7 @@ struct span {
 };
 
 struct kernel_symbols {
-	struct bytes names;    /* names and module names, each ended by NUL */
+	struct bytes names;    /* names and module names, NUL-terminated */
 	struct id_index index; /* of module names */
 	VEC(uint32_t) modules; /* offsets in names; 0 is "", the kernel itself */
 	uint32_t last_module;
@@ -113,7 +113,7 @@ static int intern_module(struct kernel_symbols *symbols, struct span name, uint3
 	uint32_t offset, id;
 	int r;
 
-	/* Symbols of a module stand together. */
+	/* Symbols of a module are adjacent. */
 	if (is_module(symbols, symbols->last_module, name)) {
 		*ret = symbols->last_module;
 		return 0;
@@ -283,7 +283,7 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
 	return true;
 }
 
-/* The text up to any of two delimiters; *at is left on the delimiter or at end. */
+/* The text up to either delimiter; *at is left on the delimiter or at end. */
 static struct span take_word(const char **at, const char *end)
 {
 	const char *start = *at;
@@ -333,7 +333,7 @@ struct reading {
 	bool saw_line;
 };
 
-/* Takes in one line without its newline. Lines of another form are ignored. */
+/* Parses one line without its newline. Lines in another format are ignored. */
 static int parse_line(struct reading *reading, const char *at, const char *end)
 {
 	struct span module = {"", 0};

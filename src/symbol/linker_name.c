@@ -10,7 +10,7 @@
 
 #define BPF_TAG_DIGITS 16
 
-/* Those that stand for a part or copy of a function; ".avx2" and "._omp_fn.0" are others. */
+/* Suffixes of a part or copy of a function; ".avx2" and "._omp_fn.0" are not. */
 static const struct clone {
 	const char *word;
 	bool may_lack_number;
@@ -29,7 +29,7 @@ static bool has_word(const char *name, size_t from, size_t to, bool has_number)
 	return false;
 }
 
-/* Where the part that begins with the last '.' before end begins; 0 when there is none. */
+/* Where the part that begins with the last '.' before end begins; 0 without one. */
 static size_t last_part(const char *name, size_t end)
 {
 	while (end > 0 && name[end - 1] != '.')
@@ -53,7 +53,7 @@ size_t linker_name_without_clone(const char *name, size_t size)
 	return size;
 }
 
-/* What follows a name and is no version; "" when there is nothing. */
+/* A suffix that is not a version, or "". */
 static const char *kept_suffix(const char *suffix)
 {
 	return strcmp(suffix, "@plt") == 0 || strcmp(suffix, "@ifunc") == 0 ? suffix : "";
@@ -70,7 +70,7 @@ static char *join(const char *text, size_t size, const char *suffix)
 	return joined;
 }
 
-/* What the BPF program of that name is called, NULL when it is no program's. */
+/* The name of the BPF program with that symbol, NULL if it is not a program's. */
 static const char *bpf_program(const char *name)
 {
 	static const char prefix[] = "bpf_prog_";

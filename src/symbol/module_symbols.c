@@ -45,7 +45,9 @@ static void clear_problem(struct module_symbols *symbols)
 	symbols->lack = SYMBOLS_LACK_NOTHING;
 }
 
-/* Adds the file's table unless it is empty. False, with a problem, when it is damaged. */
+/*
+ * Adds the file's table unless it is empty. If it is damaged, returns false and sets the problem.
+ */
 static bool add_table(struct module_symbols *symbols, struct elf_file *elf)
 {
 	struct elf_symbols *table = NULL;
@@ -92,7 +94,7 @@ static const char *check_identity(const struct module *module, struct elf_file *
 	return NULL;
 }
 
-/* Opens the file that a live process has mapped; NULL when it cannot be had that way. */
+/* Opens the file that a live process has mapped; NULL if that is not possible. */
 static struct elf_file *open_mapped_file(const struct module *module, uint32_t module_id,
 					 const struct symbol_search *search)
 {
@@ -117,7 +119,7 @@ static struct elf_file *open_own_file(struct module_symbols *symbols, const stru
 	int r;
 
 	if (elf) {
-		symbols->writer.is_known = false; /* root of a container, perhaps */
+		symbols->writer.is_known = false; /* perhaps a container's root */
 		return scope_take(&elf);
 	}
 	r = debug_file_open(path, &elf, &status, &err);
@@ -138,7 +140,7 @@ static struct elf_file *open_own_file(struct module_symbols *symbols, const stru
 	return scope_take(&elf);
 }
 
-/* Keeps *elf when it has debug information and no file before it had. */
+/* Keeps *elf if it has debug information and no earlier file had. */
 static void keep_debug(struct module_symbols *symbols, struct elf_file **elf, const char *path)
 {
 	if (symbols->debug || !debug_file_has_lines(*elf))
@@ -148,7 +150,7 @@ static void keep_debug(struct module_symbols *symbols, struct elf_file **elf, co
 		symbols->debug = scope_take(elf);
 }
 
-/* What the files of a module were found to be. */
+/* What was found in the files of a module. */
 struct files_seen {
 	bool has_symtab;
 	bool is_cut;
@@ -162,7 +164,7 @@ static void tell_lack(struct module_symbols *symbols, struct files_seen seen)
 	else if (!has_names(symbols) && !symbols->debug)
 		set_problem(symbols, SYMBOLS_LACK_NAMES, "stripped: no symbols");
 	else if (symbols->go)
-		return; /* its names and lines are the runtime's */
+		return; /* its names and lines come from the runtime */
 	else if (!seen.has_symtab && !symbols->debug)
 		set_problem(symbols, SYMBOLS_LACK_NAMES, "stripped: exported symbols only");
 	else if (!symbols->debug)
@@ -187,7 +189,7 @@ static char *copy_path(const struct module *module)
 	size_t size = path ? strlen(path) : 0;
 	size_t suffix = strlen(DELETED_SUFFIX);
 
-	/* The kernel appends it; the same file may stand there again. */
+	/* The kernel appends it; the same file may be there again. */
 	if (size > suffix && strcmp(path + size - suffix, DELETED_SUFFIX) == 0)
 		path[size - suffix] = '\0';
 	return path;
@@ -229,7 +231,7 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 	if (elf && !add_table(symbols, elf)) {
 		if (!other)
 			return;
-		clear_problem(symbols); /* the other file has all */
+		clear_problem(symbols); /* the other file has everything */
 	}
 	if (other)
 		keep_debug(symbols, &other, other_path);

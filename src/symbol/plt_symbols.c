@@ -14,12 +14,12 @@
 #include "symbol/symbol_index.h"
 
 /*
- * x86-64, 16 bytes each, or 8 in .plt.got; with branch tracking an endbr64 goes first and
- * the jump through the slot stands in .plt.sec:
+ * x86-64, 16 bytes each, or 8 in .plt.got; with branch tracking an endbr64 comes first and the jump
+ * through the slot is in .plt.sec:
  *
  *	ff 25 <slot - next>   jmp *slot(%rip)      68 <n>   push the number of the relocation
  *
- * aarch64, 16 or 24 bytes each, behind 32 bytes of .plt that call the resolver:
+ * aarch64, 16 or 24 bytes each, after 32 bytes of .plt that call the resolver:
  *
  *	[bti c]   adrp x16, page   ldr x17, [x16, #low]   add x16, …   [autia1716]   br x17
  */
@@ -33,11 +33,11 @@
 #define WORD_BYTES 4u
 #define NO_SYMBOL UINT32_MAX
 
-/* A slot of the global offset table and who fills it. */
+/* A slot of the global offset table and what fills it. */
 struct slot {
 	uint64_t address;
 	uint64_t resolver; /* of an ifunc */
-	uint32_t name;     /* in the list; 0: not known */
+	uint32_t name;     /* in the list; 0: unknown */
 	uint32_t number;   /* of the relocation in .rela.plt; NO_SYMBOL: in another section */
 	uint32_t chooser;  /* candidate at the resolver; NO_SYMBOL: none */
 };
@@ -55,7 +55,7 @@ static void scope_release_plt(struct plt *plt)
 	vec_fini(&plt->numbered);
 }
 
-/* What relocations name functions by: a symbol table and its strings. */
+/* A symbol table and its strings, through which relocations name functions. */
 struct linked {
 	Elf64_Sym *symbols;
 	size_t symbol_count;
@@ -69,7 +69,7 @@ static void scope_release_linked(struct linked *linked)
 	free(linked->names);
 }
 
-/* A file without such a table leaves it empty: a static program has ifuncs all the same. */
+/* Leaves it empty for a file without such a table: even a static program has ifuncs. */
 static void read_linked(struct elf_file *elf, uint32_t index, struct linked *linked)
 {
 	const struct elf_section *symbols = elf_section_at(elf, index);
@@ -89,7 +89,7 @@ static void read_linked(struct elf_file *elf, uint32_t index, struct linked *lin
 	linked->symbol_count = size / sizeof(*linked->symbols);
 }
 
-/* The name of a symbol, NULL when it has none. */
+/* The name of a symbol, or NULL. */
 static const char *linked_name(const struct linked *linked, uint64_t symbol)
 {
 	uint32_t at = symbol < linked->symbol_count ? linked->symbols[symbol].st_name : 0;
@@ -163,20 +163,20 @@ static int compare_resolvers(const void *left, const void *right)
 	return (a->resolver > b->resolver) - (a->resolver < b->resolver);
 }
 
-/* Whether a symbol names the function of an ifunc better than the one that is known. */
+/* Whether a symbol is a better name for an ifunc than the current one. */
 static bool is_better(const struct symbol_list *list, const struct symbol_candidate *item,
 		      uint32_t known)
 {
 	const struct symbol_candidate *other = &list->items.items[known];
 	const char *names = (const char *)list->names.data;
 
-	/* The name of the ifunc is that of the function; others are of the code that chooses. */
+	/* The ifunc's own name is that of the function; others name the resolver. */
 	if ((item->kind == KIND_IFUNC) != (other->kind == KIND_IFUNC))
 		return item->kind == KIND_IFUNC;
 	return symbol_compare_names(names + item->name, names + other->name) < 0;
 }
 
-/* Finds the best symbol for each slot of an ifunc; they are sorted by resolver. */
+/* Finds the best symbol for each slot of an ifunc; slots are sorted by resolver. */
 static void find_choosers(struct plt *plt, struct slot *slots, size_t count)
 {
 	for (size_t i = 0; i < plt->list->items.count; i++) {
@@ -206,7 +206,7 @@ static uint32_t make_chooser_name(struct plt *plt, const struct slot *slot)
 	return plain ? symbol_list_name(plt->list, plain, "@plt") : 0;
 }
 
-/* Names the slots of ifuncs by the symbol at the code that chooses. */
+/* Names the slots of ifuncs by the symbol at the resolver. */
 static void name_ifuncs(struct plt *plt)
 {
 	struct slot *slots = plt->slots.items;
@@ -217,7 +217,7 @@ static void name_ifuncs(struct plt *plt)
 	for (size_t i = 0; i < count; i++) {
 		if (slots[i].name)
 			continue;
-		/* Of slots with one resolver the search may have met any. */
+		/* Of several slots with one resolver, the search may have found any. */
 		if (i > 0 && slots[i].chooser == NO_SYMBOL &&
 		    slots[i].resolver == slots[i - 1].resolver)
 			slots[i].name = slots[i - 1].name;
@@ -243,7 +243,7 @@ static int index_numbers(struct plt *plt)
 	return 0;
 }
 
-/* The name for a slot, 0 when there is none. */
+/* The name for a slot, or 0. */
 static uint32_t name_of(const struct plt *plt, uint64_t address)
 {
 	struct slot wanted = {.address = address};
@@ -270,7 +270,7 @@ static int add_entry(struct plt *plt, uint64_t start, uint64_t size, uint32_t na
 								     .is_sized = true});
 }
 
-/* The name of the x86-64 entry at address, 0 when it is of another kind. */
+/* The name of the x86-64 entry at address, 0 if it is another kind of code. */
 static uint32_t read_x64(const struct plt *plt, const uint8_t *entry, size_t size, uint64_t address)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -294,8 +294,8 @@ static uint32_t read_x64(const struct plt *plt, const uint8_t *entry, size_t siz
 }
 
 /*
- * Entries have 16 bytes, or 8 in .plt.got and in static programs, where the section does
- * not say so: the next entry tells.
+ * Entries have 16 bytes, or 8 in .plt.got and in static programs, where the section does not say
+ * so: the position of the next entry shows it.
  */
 static int scan_x64(struct plt *plt, const struct elf_section *section, const uint8_t *data,
 		    size_t size)
@@ -319,7 +319,7 @@ static int scan_x64(struct plt *plt, const struct elf_section *section, const ui
 	return 0;
 }
 
-/* The slot that the two instructions at address load from, 0 when they are others. */
+/* The slot that the two instructions at address load from, 0 if they do not. */
 static uint64_t read_a64(const uint32_t *words, uint64_t address)
 {
 	uint64_t pages = ((words[0] >> 5 & 0x7ffff) << 2) | (words[0] >> 29 & 3);
@@ -336,7 +336,7 @@ static int scan_a64(struct plt *plt, const struct elf_section *section, const ui
 {
 	const uint32_t bti_c = 0xd503245f;
 	const uint32_t br_x17 = 0xd61f0220;
-	size_t start = 0; /* of what may be the next entry */
+	size_t start = 0; /* where the next entry may start */
 
 	for (size_t at = 0; at + 2 * WORD_BYTES <= size; at += WORD_BYTES) {
 		uint32_t words[2];

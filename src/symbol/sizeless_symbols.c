@@ -11,9 +11,9 @@
 #include "symbol/address_sort.h"
 #include "symbol/symbol_index.h"
 
-/* The largest functions of assembler have 20 KB. */
+/* The largest assembler functions have 20 KB. */
 #define MAX_FUNCTION_BYTES (64u << 10)
-/* Symbols of a hostile file may all have their code in common. */
+/* Symbols of a hostile file may all share their code. */
 #define MAX_DECODED_BYTES (256ull << 20)
 
 typedef VEC(struct address_ref) ref_list;
@@ -30,7 +30,7 @@ static int find_sizeless(const struct symbol_list *list, ref_list *ret)
 	return address_sort(ret->items, ret->count);
 }
 
-/* The size of the code at an address; 0 when it is not known. */
+/* The size of the code at an address; 0 when unknown. */
 static uint64_t measure(struct text_window *window, uint64_t vaddr, uint64_t room)
 {
 	const uint8_t *code;

@@ -23,7 +23,7 @@ static void scope_release_directory(DIR **directory)
 		(void)closedir(*directory);
 }
 
-/* The content of a list between two newlines, NULL when it cannot be had. */
+/* The content of a list between two newlines, NULL if it cannot be read. */
 static char *read_list(int directory, const char *name, size_t *ret_size)
 {
 	SCOPED(fd) int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -57,7 +57,7 @@ static bool has_line(const char *text, size_t size, const char *line)
 	return false;
 }
 
-/* Packages list /lib/x what is at /usr/lib/x where the one is a link to the other. */
+/* Packages list /lib/x for what is at /usr/lib/x, where one is a link to the other. */
 static bool lists(const char *text, size_t size, const char *path)
 {
 	if (path[0] != '/')
@@ -66,7 +66,7 @@ static bool lists(const char *text, size_t size, const char *path)
 	       (strncmp(path, "/usr/", 5) == 0 && has_line(text, size, path + 4));
 }
 
-/* "libc6:arm64.list" is of the package libc6. */
+/* "libc6:arm64.list" belongs to the package libc6. */
 static void name_package(struct symbol_want *want, const char *file)
 {
 	size_t size = strcspn(file, ":");
@@ -109,7 +109,7 @@ static void put_bracketed(struct bytes *out, const char *module)
 		bytes_printf(out, "record as root, or: sudo sysctl kernel.kptr_restrict=0");
 }
 
-/* The package that is installed now may be another than that of a file that is gone. */
+/* The installed package may not be the one of a file that is gone. */
 static void put_package(struct bytes *out, const struct symbol_want *want)
 {
 	if (want->is_lost)

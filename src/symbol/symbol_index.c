@@ -9,8 +9,8 @@
 #include "symbol/address_sort.h"
 
 /*
- * Symbols may lie inside each other. They are flattened into pieces that do
- * not overlap, each with its owner, so that one binary search answers:
+ * Symbols may contain each other. They are flattened into pieces that do not overlap, each with its
+ * owner, so that one binary search finds it:
  *
  *	symbols   outer [0x10, 0x50)   inner [0x20, 0x30)   next [0x60, 0x70)
  *	pieces    0x10 outer   0x20 inner   0x30 outer   0x60 next
@@ -19,18 +19,18 @@
  */
 
 #define MAX_MADE_BYTES ((size_t)64 << 20)
-/* Up to here they are put in order one by one: calling a sort costs more. */
+/* Up to this number an insertion sort is used: calling a sort function costs more. */
 #define FEW_ALIASES 8
 #define AHEAD 12
 
-/* What is needed while the index is built only. */
+/* Needed only while the index is built. */
 struct build {
 	const struct symbol_list *list;
 	VEC(struct address_ref) order;
 	VEC(struct indexed_symbol) kept;
 	VEC(uint64_t) starts;
 	VEC(uint32_t) owners;
-	VEC(uint32_t) open; /* kept symbols that are not over yet, innermost last */
+	VEC(uint32_t) open; /* symbols that have not ended yet, innermost last */
 };
 
 static void scope_release_build(struct build *build)
@@ -77,7 +77,7 @@ uint32_t symbol_list_name(struct symbol_list *list, const char *name, const char
 	    symbol_list_reserve_names(list, size + more, &place, &base) < 0)
 		return 0;
 	list->made_bytes += size + more;
-	/* A name of the list itself has moved with it. */
+	/* A name in the list itself has moved with it. */
 	memcpy(place, own ? (const char *)list->names.data + within : name, size);
 	memcpy(place + size, suffix, more);
 	return base;
@@ -130,7 +130,7 @@ static int compare_aliases(const void *left, const void *right, void *argument)
 	return (a->size < b->size) - (a->size > b->size);
 }
 
-/* Puts the candidates of one address in order, best first. There are two or three most often. */
+/* Sorts the candidates of one address, best first. Mostly there are two or three. */
 static void sort_group(struct address_ref *refs, size_t count, struct sort_context *context)
 {
 	if (count > FEW_ALIASES) {
@@ -158,7 +158,7 @@ static int push_piece(struct build *build, uint64_t start, uint32_t owner)
 	return 0;
 }
 
-/* Ends the open symbols that are over before address; what is around them goes on. */
+/* Closes the open symbols that end before address; the symbols around them continue. */
 static int close_until(struct build *build, uint64_t address)
 {
 	while (build->open.count) {
@@ -194,13 +194,13 @@ static int open_symbol(struct build *build, const struct symbol_candidate *candi
 	return push_piece(build, candidate->start, index);
 }
 
-/* The symbol around the present address; there is one. */
+/* The symbol around the current address, which must exist. */
 static const struct indexed_symbol *innermost(const struct build *build)
 {
 	return &build->kept.items[build->open.items[build->open.count - 1]];
 }
 
-/* Whether a symbol inside another one names nothing. */
+/* Whether a symbol inside another one is only a label. */
 static bool is_label(const struct build *build, const struct symbol_candidate *candidate)
 {
 	if (candidate->kind == KIND_START)
@@ -216,9 +216,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /*
- * How far the sizeless symbol refs[0] reaches: to the next symbol, and no further than
- * the function around it and the one that starts with it, which .eh_frame knows better
- * than who guessed a size.
+ * Where the sizeless symbol refs[0] ends: at the next symbol, and no later than the function around
+ * it and the one that starts with it, for which .eh_frame is more reliable than a guessed size.
  */
 static uint64_t bound_sizeless(const struct build *build, const struct address_ref *refs,
 			       size_t count, uint64_t next)
@@ -236,9 +235,9 @@ static uint64_t bound_sizeless(const struct build *build, const struct address_r
 }
 
 /*
- * Opens the symbols of one address, refs[0..count) best first. Those that reach
- * no further than a better one are aliases and go; the longest is opened first
- * so that the best ends up innermost.
+ * Opens the symbols of one address, refs[0..count) best first. Those that end no later than a
+ * better one are aliases and are dropped; the longest is opened first so that the best ends up
+ * innermost.
  */
 static int open_group(struct build *build, struct address_ref *refs, size_t count, uint64_t next)
 {
@@ -255,7 +254,7 @@ static int open_group(struct build *build, struct address_ref *refs, size_t coun
 		if (!candidates[refs[i].index].is_sized || candidates[refs[i].index].size <= reach)
 			continue;
 		if (i > 0 && candidates[refs[i].index].kind == KIND_START)
-			continue; /* what the named one leaves over is padding */
+			continue; /* the rest after the named one is padding */
 		reach = candidates[refs[i].index].size;
 		refs[used++] = refs[i];
 	}
@@ -281,7 +280,7 @@ static int flatten(struct build *build)
 
 		for (n = 1; i + n < count && refs[i + n].address == refs[i].address;)
 			n++;
-		/* Tables list symbols in any order: those that come next are called in. */
+		/* Tables list symbols in any order: the next ones are prefetched. */
 		for (size_t k = i + AHEAD; k < i + AHEAD + n && k < count; k++)
 			__builtin_prefetch(&context.candidates[refs[k].index]);
 		next = i + n < count ? refs[i + n].address : UINT64_MAX;
@@ -293,7 +292,7 @@ static int flatten(struct build *build)
 	return close_until(build, UINT64_MAX);
 }
 
-/* Gives back the room that a vector grew in advance. */
+/* Frees the spare capacity of a vector. */
 static void *take_trimmed(void *items, size_t count, size_t item_bytes)
 {
 	void *trimmed = count ? realloc(items, count * item_bytes) : NULL;
@@ -301,7 +300,7 @@ static void *take_trimmed(void *items, size_t count, size_t item_bytes)
 	return trimmed ? trimmed : items;
 }
 
-/* Room that stays untouched costs nothing; growing in steps would. */
+/* Untouched memory costs nothing; growing in steps would. */
 static int reserve(struct build *build, size_t count)
 {
 	if (vec_reserve(&build->order, count) < 0 || vec_reserve(&build->kept, count) < 0 ||

@@ -22,7 +22,7 @@
 
 #define MAGIC "WICKSYM\n"
 #define VERSION 5
-/* Fewer new answers cost less to find again than to write. */
+/* Fewer new results are cheaper to find again than to write. */
 #define WORTH_KEEPING 128
 #define MAX_ADDRESSES 1000000u
 #define MAX_FILE_BYTES (256u << 20)
@@ -73,7 +73,7 @@ struct kept_name {
 };
 _Static_assert(sizeof(struct kept_name) == 12, "names are on disk");
 
-/* What the file holds, checked to lie within it. */
+/* The content of the file, checked to be within it. */
 struct kept {
 	uint8_t *data;
 	const struct header *header;
@@ -82,18 +82,18 @@ struct kept {
 	const struct kept_name *names;
 	const char *text;
 	/*
-	 * Where to look for an address: those whose distance from the first, shifted, is
-	 * i are addresses[starts[i] .. starts[i + 1]).
+	 * A search index: the addresses whose distance from the first, shifted, is i are
+	 * addresses[starts[i] .. starts[i + 1]).
 	 */
 	uint32_t *starts;
 	unsigned int shift;
 };
 
-/* A text by its pointer: those who make them have most of them once. */
+/* A text by its pointer: most texts have one pointer. */
 struct known_text {
 	const char *text; /* borrowed */
 	uint32_t at;      /* in the new text */
-	bool is_first;    /* of its content: it is the one that is written */
+	bool is_first;    /* the first with this content: the one that is written */
 };
 
 struct known_name {
@@ -105,18 +105,18 @@ struct known_name {
 struct symbol_store {
 	struct cache_dir *dir;
 	char name[CACHE_NAME_MAX];
-	struct header key; /* counts are not set */
+	struct header key; /* its counts are not set */
 	struct kept kept;
-	VEC(struct kept_address) fresh; /* frames are in the order of coming */
-	VEC(struct kept_frame) frames;  /* offsets are into text, which follows the kept one */
+	VEC(struct kept_address) fresh; /* frames are in order of arrival */
+	VEC(struct kept_frame) frames;  /* offsets are into text, which follows the kept text */
 	VEC(struct kept_name) names;
 	VEC(struct known_text) known_texts;
 	uint32_t text_bytes;
 	struct id_index text_index;    /* by pointer */
-	struct id_index content_index; /* one of each text */
+	struct id_index content_index; /* one for each distinct text */
 	VEC(struct known_name) known_names;
 	struct id_index name_index;
-	bool failed; /* without memory: nothing more is kept */
+	bool failed; /* out of memory: nothing more is kept */
 };
 
 static int read_all(int fd, uint8_t *data, size_t size)
@@ -149,7 +149,7 @@ static uint64_t body_bytes(const struct header *header)
 	       (uint64_t)header->names * sizeof(struct kept_name) + header->text_bytes;
 }
 
-/* Whether addresses are in order, and their frames one after the other. */
+/* Whether addresses are sorted and their frames consecutive. */
 static bool is_sane(const struct kept *kept)
 {
 	uint32_t frames = 0;
@@ -165,7 +165,7 @@ static bool is_sane(const struct kept *kept)
 	return frames == kept->header->frames;
 }
 
-/* Finds the parts of a file and whether it is whole. */
+/* Locates the parts of a file and checks that it is complete. */
 static int lay_out(struct kept *kept, size_t size, const struct header *key)
 {
 	const struct header *header = (const struct header *)kept->data;
@@ -187,7 +187,7 @@ static int lay_out(struct kept *kept, size_t size, const struct header *key)
 	return is_sane(kept) ? 0 : -EBADMSG;
 }
 
-/* Addresses are spread evenly enough that most searches end where they begin. */
+/* Addresses are distributed evenly enough that most searches end where they begin. */
 static int make_starts(struct kept *kept)
 {
 	uint32_t count = kept->header->addresses;
@@ -218,7 +218,7 @@ static void forget(struct kept *kept)
 	*kept = (struct kept){0};
 }
 
-/* Room for a file. Large pages, where there are any, halve what filling it costs. */
+/* Memory for a file. Huge pages, if available, halve the cost of filling it. */
 static void *make_room(uint64_t size)
 {
 	uint64_t rounded = (size + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
@@ -228,7 +228,7 @@ static void *make_room(uint64_t size)
 		return malloc(size);
 	room = aligned_alloc(HUGE_PAGE_BYTES, rounded);
 	if (room)
-		(void)madvise(room, rounded, MADV_HUGEPAGE); /* a wish */
+		(void)madvise(room, rounded, MADV_HUGEPAGE); /* only a hint */
 	return room;
 }
 
@@ -260,7 +260,9 @@ struct symbol_store *symbol_store_open(struct cache_dir *dir, const struct build
 		return NULL;
 	store->dir = dir;
 	build_id_format(id, hex);
-	/* Namesakes have files of their own, so that none drives out the other's. */
+	/*
+	 * Modules with the same build id have separate files, so that they do not evict each other.
+	 */
 	(void)snprintf(store->name, sizeof(store->name),
 		       "%s-%" PRIu32 "-%016" PRIx64 SYMBOL_STORE_SUFFIX, hex, form,
 		       (uint64_t)XXH3_64bits(file, sizeof(*file))); /* it fits */
@@ -272,20 +274,20 @@ struct symbol_store *symbol_store_open(struct cache_dir *dir, const struct build
 	return store;
 }
 
-/* An offset of the kept text as a pointer; NULL for none and for nonsense. */
+/* Turns an offset in the kept text into a pointer; NULL for none and if it is invalid. */
 static const char *text_at(const struct kept *kept, uint32_t at)
 {
 	return at < kept->header->text_bytes ? kept->text + at : NULL;
 }
 
-/* Whether a name lies in the text with all the bytes that it says it has. */
+/* Whether a name with all its bytes is within the text. */
 static bool is_name_sane(const struct kept *kept, const struct kept_name *name)
 {
 	return name->function < kept->header->text_bytes &&
 	       name->plain_bytes < kept->header->text_bytes - name->function;
 }
 
-/* NULL when the address is not kept. */
+/* NULL if the address is not kept. */
 static const struct kept_address *find_kept(const struct kept *kept, uint64_t vaddr)
 {
 	const struct kept_address *addresses = kept->addresses;
@@ -311,7 +313,7 @@ static const struct kept_address *find_kept(const struct kept *kept, uint64_t va
 	return NULL;
 }
 
-/* Never more than the path has. */
+/* At most the length of the path. */
 static uint32_t tree_of(const struct kept *kept, const struct kept_frame *frame)
 {
 	const char *file = text_at(kept, frame->file);
@@ -351,7 +353,7 @@ int symbol_store_find(const struct symbol_store *store, uint64_t vaddr, struct s
 	return (int)count;
 }
 
-/* The offset of a text that is there already, by whatever pointer; else NO_TEXT. */
+/* The offset of an equal text under any pointer; else NO_TEXT. */
 static uint32_t find_content(const struct symbol_store *store, const char *text, uint64_t hash)
 {
 	struct id_probe probe = id_index_probe(&store->content_index, hash);
@@ -452,7 +454,7 @@ static int compare_fresh(const void *a, const void *b)
 	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
 }
 
-/* One list of old and new answers in order; new frames come after the old ones. */
+/* Merges old and new results in order; new frames follow the old ones. */
 static struct kept_address *merge(struct symbol_store *store, uint32_t *ret_count)
 {
 	const struct kept *kept = &store->kept;
@@ -477,7 +479,7 @@ static struct kept_address *merge(struct symbol_store *store, uint32_t *ret_coun
 
 		old += is_old;
 		new += !is_old;
-		/* Evicted from memory and asked again, an answer may be there twice. */
+		/* A result that was evicted from memory and looked up again may occur twice. */
 		if (n == 0 || all[n - 1].vaddr != item.vaddr)
 			all[n++] = item;
 	}
@@ -500,7 +502,7 @@ static struct kept_frame frame_at(const struct symbol_store *store, uint32_t i)
 	return frame;
 }
 
-/* A file that is being written, and the checksum of what was. */
+/* A file being written, and the checksum so far. */
 struct output {
 	struct cache_file file;
 	XXH3_state_t *sum;
@@ -508,7 +510,7 @@ struct output {
 
 static void put(struct output *out, const void *data, size_t n)
 {
-	(void)XXH3_64bits_update(out->sum, data, n); /* there is no NULL to complain of */
+	(void)XXH3_64bits_update(out->sum, data, n); /* cannot fail: no NULL */
 	cache_file_put(&out->file, data, n);
 }
 
@@ -572,7 +574,7 @@ static void write_file(struct symbol_store *store)
 		header.frames += all[i].count;
 	header.names = (old ? old->names : 0) + (uint32_t)store->names.count;
 	header.text_bytes = (old ? old->text_bytes : 0) + store->text_bytes;
-	/* Without any text nothing was found at all. */
+	/* Without any text, nothing was found at all. */
 	if (header.text_bytes > 0 && sizeof(header) + body_bytes(&header) <= MAX_FILE_BYTES) {
 		cache_file_begin(&out.file, store->dir);
 		cache_file_put(&out.file, &header, sizeof(header));

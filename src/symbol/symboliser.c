@@ -30,10 +30,13 @@
 #include "symbol/name_source.h"
 #include "symbol/symbol_store.h"
 
-/* Answers in memory: a few megabytes, and more than the addresses of most profiles. */
+/* Results in memory: a few megabytes, and more than the addresses of most profiles. */
 #define KNOWN_ADDRESSES 16384
 #define MISSED_ADDRESSES 4096
-/* What debug information may take while answers are gathered, which take as much as is missing. */
+/*
+ * Memory limit of debug information while results are collected: they need what is missing from the
+ * usual limit.
+ */
 #define READING_BYTES (28u << 20)
 
 static const struct symbol_frame unknown_frame = {.function = "[unknown]"};
@@ -42,16 +45,16 @@ struct module_state {
 	uint32_t id;
 	const char *base; /* last part of the path */
 	struct module_symbols symbols;
-	/* One for each symbol of each table, made when first asked for. */
+	/* One for each symbol of each table, created at first use. */
 	struct symbol_frame **frames[MODULE_SYMBOL_TABLES];
-	bool has_lines;           /* and somebody asks */
-	struct debug_info *debug; /* opened when an answer is not in the store */
+	bool has_lines;           /* and they are wanted */
+	struct debug_info *debug; /* opened when a result is not in the store */
 	struct symbol_store *store;
-	struct data_symbols data; /* read when first asked for */
+	struct data_symbols data; /* read at first use */
 	bool has_data;
 };
 
-/* A linker name, of which each file has one copy, and what is shown for it. */
+/* A linker name, of which each file has one copy, and how it is shown. */
 struct shown_name {
 	const char *linker;
 	const char *text;
@@ -70,16 +73,16 @@ struct symboliser {
 	const struct name_source *const *sources;
 	uint32_t (*pid_of)(void *self, uint32_t owner);
 	void *pid_self;
-	struct strings told; /* by them */
-	uint64_t time_ns;    /* for which compiled code is wanted */
+	struct strings told; /* from name sources */
+	uint64_t time_ns;    /* when compiled code is looked up */
 	VEC(struct module_state *) modules;
 	struct id_index module_index; /* by module id */
-	struct frame_cache *known;    /* answers of debug information */
-	struct frame_cache *misses;   /* addresses that it has none for */
+	struct frame_cache *known;    /* results from debug information */
+	struct frame_cache *misses;   /* addresses without a result */
 	struct symboliser_stats stats;
 	VEC(struct shown_name) shown;
 	struct id_index shown_index; /* by the linker name's pointer */
-	struct dwarf_frames *found;  /* scratch; NULL when nobody asks, as the next */
+	struct dwarf_frames *found;  /* scratch; NULL if not wanted, as the next */
 	struct symbol_frame *frames;
 	struct symbol_frame nameless; /* the last one, and its text */
 	char text[512];
@@ -91,7 +94,7 @@ static void scope_release_symboliser(struct symboliser **symboliser)
 	symboliser_free(*symboliser);
 }
 
-/* Whether all files of the debug information were there: then answers may be kept. */
+/* Whether all files of the debug information were found: only then results may be kept. */
 static bool is_whole(const struct module_state *state)
 {
 	struct dwarf_stats stats;
@@ -111,7 +114,7 @@ static void module_state_free(struct module_state *state)
 	for (size_t i = 0; i < MODULE_SYMBOL_TABLES; i++)
 		free(state->frames[i]);
 	is_kept = state->store && is_whole(state);
-	symbol_store_close(state->store, !is_kept); /* has borrowed texts */
+	symbol_store_close(state->store, !is_kept); /* borrows texts */
 	debug_info_free(state->debug);
 	module_symbols_fini(&state->symbols);
 	data_symbols_fini(&state->data);
@@ -202,7 +205,7 @@ void symboliser_set_time(struct symboliser *symboliser, uint64_t time_ns)
 	symboliser->time_ns = time_ns;
 }
 
-/* The size of a text that a terminal may be given as it is, else 0. */
+/* The size of a text that is safe to print to a terminal, else 0. */
 static uint32_t plain_bytes(const char *text)
 {
 	const char *at = text;
@@ -213,7 +216,7 @@ static uint32_t plain_bytes(const char *text)
 	return (uint32_t)(at - text);
 }
 
-/* What is shown for a linker name. The text is NULL without memory. */
+/* How a linker name is shown. The text is NULL without memory. */
 static struct shown_name make_shown(struct symboliser *symboliser, const char *linker, bool kernel)
 {
 	struct shown_name shown = {.linker = linker, .text = linker};
@@ -226,7 +229,7 @@ static struct shown_name make_shown(struct symboliser *symboliser, const char *l
 	return shown;
 }
 
-/* The same, made once for each pointer. */
+/* The same, created once for each pointer. */
 static struct shown_name show_name(struct symboliser *symboliser, const char *linker, bool kernel)
 {
 	uint64_t hash = hash_pair((uintptr_t)linker, 0);
@@ -239,13 +242,13 @@ static struct shown_name show_name(struct symboliser *symboliser, const char *li
 			return symboliser->shown.items[id];
 	shown = make_shown(symboliser, linker, kernel);
 	id = (uint32_t)symboliser->shown.count;
-	/* What the index does not name is only made again. */
+	/* A name that is not in the index is just created again. */
 	if (shown.text && vec_push(&symboliser->shown, shown) == 0)
 		(void)id_index_add(&symboliser->shown_index, hash, id);
 	return shown;
 }
 
-/* A frame with copies of the linker's name and of what is shown for it. NULL without memory. */
+/* A frame with copies of the linker name and of how it is shown. NULL without memory. */
 static struct symbol_frame *make_frame(struct symboliser *symboliser, const char *linker,
 				       const char *text)
 {
@@ -292,7 +295,7 @@ static const char *module_name(const struct module *module)
 	return path_base_name(module->path);
 }
 
-/* Where files of modules are looked for. */
+/* Where to search for files of modules. */
 static struct symbol_search search_of(const struct symboliser *symboliser)
 {
 	struct symbol_search search = {.paths = (const char *const *)symboliser->paths,
@@ -375,7 +378,7 @@ static const struct symbol_frame *find_symbol_frame(struct symboliser *symbolise
 	return NULL;
 }
 
-/* Where the function starts that has no name; the address itself when that is unknown. */
+/* Where the nameless function starts; the address itself if that is unknown. */
 static uint64_t find_start(const struct module_state *state, uint64_t vaddr)
 {
 	for (size_t i = 0; i < state->symbols.table_count; i++) {
@@ -387,7 +390,7 @@ static uint64_t find_start(const struct module_state *state, uint64_t vaddr)
 	return vaddr;
 }
 
-/* Says where an address is that has no name. */
+/* Describes where an address without a name is. */
 static const struct symbol_frame *get_nameless_frame(struct symboliser *symboliser,
 						     enum symbol_quality quality, const char *base,
 						     uint64_t address)
@@ -432,7 +435,7 @@ enum symbol_quality symboliser_resolve_kernel(struct symboliser *symboliser, uin
 	return answer(&symboliser->nameless, SYMBOL_NAME_ONLY, ret_frames, ret_count);
 }
 
-/* The frame of compiled code in anonymous memory, NULL when it has no name. */
+/* The frame of compiled code in anonymous memory, NULL without a name. */
 static const struct symbol_frame *find_jit_frame(struct symboliser *symboliser,
 						 const struct module *module, uint64_t address)
 {
@@ -450,7 +453,7 @@ static const struct symbol_frame *find_jit_frame(struct symboliser *symboliser,
 	return &symboliser->nameless;
 }
 
-/* The text that others told, kept; NULL without memory or when there is none. */
+/* Keeps a text of a name source; NULL without memory or text. */
 static const char *keep_told(struct symboliser *symboliser, const char *text)
 {
 	uint32_t id = text && *text ? strings_add(&symboliser->told, text) : ID_NONE;
@@ -458,7 +461,7 @@ static const char *keep_told(struct symboliser *symboliser, const char *text)
 	return id == ID_NONE ? NULL : strings_get(&symboliser->told, id);
 }
 
-/* The frame that others know for an address without a name, NULL when they know none. */
+/* Asks the name sources about an address without a name; NULL if none knows it. */
 static const struct symbol_frame *ask_others(struct symboliser *symboliser,
 					     const struct module *module, uint64_t vaddr)
 {
@@ -487,7 +490,7 @@ static const struct symbol_frame *ask_others(struct symboliser *symboliser,
 	return symboliser->nameless.function ? &symboliser->nameless : NULL;
 }
 
-/* What is said of an address that no file has a name for. */
+/* The result for an address that has no name in any file. */
 static enum symbol_quality answer_nameless(struct symboliser *symboliser,
 					   const struct module *module,
 					   const struct module_state *state, uint64_t vaddr,
@@ -507,7 +510,7 @@ static enum symbol_quality answer_nameless(struct symboliser *symboliser,
 		      quality, ret_frames, ret_count);
 }
 
-/* Fills the frame that debug information tells of. False without memory. */
+/* Fills a frame from debug information. False without memory. */
 static bool fill_frame(struct symboliser *symboliser, const struct dwarf_frame *from,
 		       struct symbol_frame *ret)
 {
@@ -536,9 +539,9 @@ static bool fill_frame(struct symboliser *symboliser, const struct dwarf_frame *
 }
 
 /*
- * Makes the frames that debug information tells of in symboliser->frames. The function
- * proper keeps the name that its symbol has, which tells parts and clones apart; own is
- * that or NULL. Returns how many there are, 0 when there are no lines, or -ENOMEM.
+ * Makes the frames from debug information in symboliser->frames. The function itself keeps the name
+ * of its symbol (own, or NULL), which distinguishes parts and clones. Returns their number, 0
+ * without lines, or -ENOMEM.
  */
 static int make_line_frames(struct symboliser *symboliser, struct module_state *state,
 			    uint64_t vaddr, const struct symbol_frame *own)
@@ -554,7 +557,7 @@ static int make_line_frames(struct symboliser *symboliser, struct module_state *
 		return count;
 	if (!own && !found->items[count - 1].name)
 		return 0;
-	if (own) /* has a name, which is not made twice */
+	if (own) /* has a name already */
 		symboliser->found->items[count - 1].name = NULL;
 	for (size_t i = skipped; i < found->count; i++)
 		if (!fill_frame(symboliser, &found->items[i], &frames[i - skipped]))
@@ -582,7 +585,7 @@ static bool open_lines(struct module_state *state)
 	return state->debug;
 }
 
-/* Answers from debug information, which was not asked before; how many frames there are. */
+/* A new result from debug information; returns the number of frames. */
 static size_t read_lines(struct symboliser *symboliser, struct module_state *state, uint64_t vaddr)
 {
 	int count;
@@ -593,7 +596,7 @@ static size_t read_lines(struct symboliser *symboliser, struct module_state *sta
 				 find_symbol_frame(symboliser, state, vaddr));
 	if (count < 0)
 		return 0;
-	/* An answer that is not kept for want of memory is only made again. */
+	/* A result that is not kept because memory ran out is just read again. */
 	if (count == 0)
 		(void)frame_cache_add(symboliser->misses, state->id, vaddr, &unknown_frame, 1, 0);
 	else
@@ -605,9 +608,8 @@ static size_t read_lines(struct symboliser *symboliser, struct module_state *sta
 }
 
 /*
- * Answers from what is known of debug information, or else from it; false when it has
- * nothing to tell. What the disk had is looked at first: it takes no longer, and when
- * there is any it has most.
+ * A result from the caches of debug information, or else from it; false if it has none. The one on
+ * disk is searched first: it takes no longer, and if there is one it has most results.
  */
 static bool resolve_lines(struct symboliser *symboliser, struct module_state *state, uint64_t vaddr,
 			  const struct symbol_frame **ret_frames, size_t *ret_count)
@@ -638,7 +640,7 @@ static bool resolve_lines(struct symboliser *symboliser, struct module_state *st
 	return *ret_count > 0;
 }
 
-/* A named frame of a Go program with the line that its runtime knows, or as it is. */
+/* A named frame of a Go program with the line from its runtime, or without one. */
 static enum symbol_quality answer_go(struct symboliser *symboliser, struct module_state *state,
 				     uint64_t vaddr, const struct symbol_frame **ret_frames,
 				     size_t *ret_count)

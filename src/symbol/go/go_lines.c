@@ -9,9 +9,9 @@
 #include "elf/elf.h"
 
 struct go_lines {
-	struct elf_file *elf; /* until it was read */
+	struct elf_file *elf; /* until it is read */
 	void *data;
-	struct go_table table; /* count 0: nothing is known */
+	struct go_table table; /* count 0: unusable */
 };
 
 struct go_lines *go_lines_new(struct elf_file **elf)
@@ -36,7 +36,7 @@ void go_lines_free(struct go_lines *lines)
 	free(lines);
 }
 
-/* The value that a table has at a distance from the function's start. */
+/* The value in a table at a distance from the function's start. */
 static bool value_at(const struct go_table *table, uint32_t offset, uint64_t distance, int64_t *ret)
 {
 	struct go_values values = go_values_of(table, offset);
@@ -50,7 +50,7 @@ static bool value_at(const struct go_table *table, uint32_t offset, uint64_t dis
 	return false;
 }
 
-/* The last function that starts at or below vaddr; count when there is none. */
+/* The last function that starts at or below vaddr; count without one. */
 static uint64_t find_function(const struct go_table *table, uint64_t vaddr)
 {
 	uint64_t low = 0, high = table->count;
@@ -66,7 +66,7 @@ static uint64_t find_function(const struct go_table *table, uint64_t vaddr)
 	return low == 0 || vaddr >= go_table_start(table, low) ? table->count : low - 1;
 }
 
-/* The number of a file plus unit counts in the units, where its text is told. */
+/* The number of a file plus unit is an index in the units, which have the offset of its text. */
 static const char *file_text(const struct go_table *table, uint32_t unit, int64_t number)
 {
 	uint64_t room = table->units < table->size ? table->size - table->units : 0;
@@ -84,7 +84,7 @@ static bool find(const struct go_table *table, uint64_t vaddr, const char **ret_
 {
 	uint64_t i = find_function(table, vaddr);
 	const uint8_t *tables, *unit_at;
-	uint32_t offsets[2], unit; /* of the tables of files and of lines */
+	uint32_t offsets[2], unit; /* of the file and line tables */
 	int64_t file, line;
 	uint64_t distance;
 

@@ -11,13 +11,13 @@
 #include "symbol/jit/jitdump.h"
 
 #define MAX_NAMES (4u << 20)
-/* Names that an address has one after the other; earlier ones are left out. */
+/* Successive names of an address; earlier ones are left out. */
 #define MAX_OWNERS 16
 
 struct jit_names {
 	const uint64_t *addresses;
 	size_t count;
-	VEC(struct jit_name) names; /* in the order in which they came */
+	VEC(struct jit_name) names; /* in the order in which they were added */
 };
 
 struct jit_names *jit_names_new(const uint64_t *addresses, size_t count)
@@ -49,7 +49,7 @@ int jit_names_add(struct jit_names *names, const struct jit_name *name)
 {
 	size_t first = first_at(names, name->start);
 
-	/* One that wraps around the end of the addresses is damage. */
+	/* A range that wraps around the end of the address space is damaged. */
 	if (name->size == 0 || name->size - 1 > UINT64_MAX - name->start)
 		return 0;
 	if (first == names->count || names->addresses[first] - name->start >= name->size)
@@ -59,7 +59,7 @@ int jit_names_add(struct jit_names *names, const struct jit_name *name)
 	return vec_push(&names->names, *name);
 }
 
-/* The first address from i on that has no owner; paths to it are halved on the way. */
+/* The first address from i on without an owner; halves the paths to it on the way. */
 static size_t next_free(uint32_t *next, size_t i)
 {
 	while (next[i] != i) {
@@ -81,24 +81,24 @@ static void owners_fini(struct owners *owners)
 	free(owners->counts);
 }
 
-/* Adds a name to those of an address. False when it takes no more. */
+/* Adds a name to those of an address. False if it takes no more. */
 static bool add_owner(const struct jit_names *names, struct owners *owners, size_t i, uint32_t name)
 {
 	uint32_t *own = owners->names + i * MAX_OWNERS;
 	uint64_t time_ns = names->names.items[name].time_ns;
 	bool is_timed = time_ns > 0;
 
-	/* Of those that came at one time the last one counts. */
+	/* Of several at one time, the last one counts. */
 	if (is_timed && owners->counts[i] > 0 &&
 	    names->names.items[own[owners->counts[i] - 1]].time_ns == time_ns)
 		return true;
-	/* One without a time counts where no other does. */
+	/* A name without a time counts if there is no other. */
 	if (is_timed || owners->counts[i] == 0)
 		own[owners->counts[i]++] = name;
 	return is_timed && owners->counts[i] < MAX_OWNERS;
 }
 
-/* Each address is left as soon as it is full, so the time is that of the names. */
+/* An address is skipped as soon as it is full, so the time depends on the number of names only. */
 static void fill_owners(const struct jit_names *names, struct owners *owners, uint32_t *next)
 {
 	for (size_t i = 0; i <= names->count; i++)
@@ -134,7 +134,7 @@ static int find_owners(const struct jit_names *names, struct owners *ret)
 	return 0;
 }
 
-/* What owner k of an address says of it. */
+/* What is known about an address from its owner k. */
 static struct jit_piece piece_of(const struct jit_names *names, const struct owners *owners,
 				 size_t i, size_t k)
 {
@@ -168,13 +168,13 @@ static bool is_same(const struct jit_names *names, const struct owners *owners, 
 	return true;
 }
 
-/* Cuts a piece to what is left of it beside the addresses before i and from end on. */
+/* Cuts a piece so that it excludes the addresses before i and from end on. */
 static void cut(const struct jit_names *names, size_t i, size_t end, bool is_shared,
 		struct jit_piece *piece)
 {
 	uint64_t last = piece->start + (piece->size - 1);
 
-	if (is_shared) { /* others have the rest, at other times or with other lines */
+	if (is_shared) { /* the rest has other owners at other times, or other lines */
 		piece->start = names->addresses[i];
 		last = names->addresses[end - 1];
 	}

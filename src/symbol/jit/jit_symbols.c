@@ -15,7 +15,7 @@ struct entry {
 	struct jit_symbol symbol;
 };
 
-/* When an address of a process got another function. */
+/* When an address of a process received another function. */
 struct change {
 	uint32_t process;
 	uint64_t time_ns;
@@ -100,7 +100,7 @@ static bool is_after(const struct entry *entry, uint32_t process, uint64_t addre
 	return entry->symbol.start > address;
 }
 
-/* The last entry that holds the address; NULL when none does. */
+/* The last entry that contains the address; NULL if none does. */
 static const struct entry *find_last(const struct jit_symbols *symbols, uint32_t process,
 				     uint64_t address)
 {
@@ -122,7 +122,7 @@ static const struct entry *find_last(const struct jit_symbols *symbols, uint32_t
 	return &entries[low - 1];
 }
 
-/* The entry of the same addresses before this one; NULL when it is the first. */
+/* The previous entry of the same addresses; NULL if it is the first. */
 static const struct entry *earlier(const struct jit_symbols *symbols, const struct entry *entry)
 {
 	return entry > symbols->entries.items && entry[-1].process == entry->process &&
@@ -139,7 +139,7 @@ bool jit_symbols_find(const struct jit_symbols *symbols, uint32_t process, uint6
 
 	if (!entry)
 		return false;
-	/* Writers keep fewer of one address than are looked through. */
+	/* Writers keep fewer of one address than are searched. */
 	for (size_t i = 0; i < MAX_EARLIER && entry->symbol.from_ns > time_ns &&
 			   (before = earlier(symbols, entry)) != NULL;
 	     i++)

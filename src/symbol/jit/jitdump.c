@@ -19,8 +19,8 @@
  *	move     pid:u32 tid:u32 vma:u64 old:u64 address:u64 size:u64 index:u64
  *	lines    address:u64 count:u64 (address:u64 line:u32 discriminator:u32 file\0)[count]
  *
- * The lines of code stand before its load. A file of the one byte 0xff is that of the entry
- * before. Times are CLOCK_MONOTONIC unless the flags say that they are ticks of the CPU.
+ * The lines of code precede its load. A file name of the single byte 0xff repeats that of the
+ * previous entry. Times are CLOCK_MONOTONIC unless the flags say that they are CPU ticks.
  */
 #define JITDUMP_MAGIC 0x4a695444u
 #define JITDUMP_VERSION 1u
@@ -28,7 +28,7 @@
 #define RECORD_BYTES 16u
 #define PLACE_BYTES 16u /* pid, tid and vma */
 #define MAX_NAME_BYTES 4096u
-#define MAX_LINES 16384u /* in a record; the rest is not looked at */
+#define MAX_LINES 16384u /* in a record; the rest is ignored */
 #define FLAG_TICKS 1u
 #define SAME_FILE "\xff"
 
@@ -42,8 +42,8 @@ struct load {
 struct loads {
 	VEC(struct load) items;
 	struct id_index index; /* by code index */
-	struct jit_name lines; /* those told last; where they begin is in lines_start */
-	uint64_t time_ns;      /* of the record at hand; 0: it is not told */
+	struct jit_name lines; /* the latest; where they begin is in lines_start */
+	uint64_t time_ns;      /* of the current record; 0: unknown */
 };
 
 static void scope_release_loads(struct loads *loads)
@@ -57,7 +57,7 @@ static int add_load(struct loads *loads, struct cursor *in, struct jit_names *na
 	struct load load = {0};
 	const uint8_t *end;
 
-	(void)cursor_take(in, PLACE_BYTES); /* a short record shows below */
+	(void)cursor_take(in, PLACE_BYTES); /* size is checked below */
 	load.name.start = cursor_u64(in);
 	load.name.size = cursor_u64(in);
 	load.code_index = cursor_u64(in);
@@ -76,7 +76,7 @@ static int add_load(struct loads *loads, struct cursor *in, struct jit_names *na
 		load.name.lines_size = loads->lines.lines_size;
 		load.name.lines_start = load.name.start;
 	}
-	loads->lines.lines = NULL; /* they are of the next code only */
+	loads->lines.lines = NULL; /* they apply only to the next code */
 	if (vec_push(&loads->items, load) < 0 ||
 	    id_index_add(&loads->index, hash_pair(load.code_index, 0),
 			 (uint32_t)loads->items.count - 1) < 0)
@@ -91,7 +91,7 @@ static int add_move(struct loads *loads, struct cursor *in, struct jit_names *na
 	uint64_t address, size, code_index;
 	uint32_t i;
 
-	(void)cursor_take(in, PLACE_BYTES + sizeof(uint64_t)); /* a short record shows below */
+	(void)cursor_take(in, PLACE_BYTES + sizeof(uint64_t)); /* size is checked below */
 	address = cursor_u64(in);
 	size = cursor_u64(in);
 	code_index = cursor_u64(in);
@@ -114,7 +114,7 @@ static void keep_lines(struct loads *loads, struct cursor *in)
 {
 	uint64_t address = cursor_u64(in);
 
-	(void)cursor_u64(in); /* how many; the record ends with them */
+	(void)cursor_u64(in); /* their number; they end the record */
 	if (in->failed)
 		return;
 	loads->lines = (struct jit_name){
@@ -141,7 +141,7 @@ void jitdump_find_line(const uint8_t *lines, size_t size, uint64_t address, stru
 			file = (const char *)in.at;
 			file_size = (size_t)(end - in.at);
 		}
-		(void)cursor_take(&in, (size_t)(end - in.at) + 1); /* there, see above */
+		(void)cursor_take(&in, (size_t)(end - in.at) + 1); /* exists, see above */
 		if (start > address || start < best || !file || file_size == 0)
 			continue;
 		best = start;
@@ -158,7 +158,7 @@ static int check_header(struct cursor *in, bool *ret_ticks, struct error *err)
 	uint32_t version = cursor_u32(in);
 	uint32_t size = cursor_u32(in);
 
-	(void)cursor_take(&flags, HEADER_BYTES - sizeof(uint64_t)); /* a short one shows below */
+	(void)cursor_take(&flags, HEADER_BYTES - sizeof(uint64_t)); /* size is checked below */
 	*ret_ticks = cursor_u64(&flags) & FLAG_TICKS;
 
 	if (in->failed || magic != JITDUMP_MAGIC)
@@ -185,11 +185,11 @@ int jitdump_parse(const void *data, size_t size, struct jit_names *names, struct
 
 		uint64_t time_ns = cursor_u64(&in);
 
-		loads.time_ns = ticks ? 0 : time_ns; /* without it the order of records counts */
+		loads.time_ns = ticks ? 0 : time_ns; /* without times the order of records counts */
 		if (bytes < RECORD_BYTES || bytes - RECORD_BYTES > cursor_left(&in))
 			break;
 		body = cursor_of(in.at, bytes - RECORD_BYTES);
-		(void)cursor_take(&in, bytes - RECORD_BYTES); /* there, see above */
+		(void)cursor_take(&in, bytes - RECORD_BYTES); /* exists, see above */
 		if (id == RECORD_LOAD)
 			r = add_load(&loads, &body, names);
 		else if (id == RECORD_MOVE)

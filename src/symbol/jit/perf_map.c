@@ -31,7 +31,7 @@ static bool take_hex(const char **at, const char *end, uint64_t *ret)
 	return true;
 }
 
-/* Since when a line counts that ends at a place: 1 is always, 0 is not known. */
+/* From when on a line counts that ends at a position: 1 is always, 0 is unknown. */
 static uint64_t time_of(uint64_t at, const struct perf_map_mark *marks, size_t count, size_t *mark)
 {
 	while (*mark < count && marks[*mark].size <= at)
