@@ -5,10 +5,9 @@
 /*
  * call_tree: who calls whom, and what it costs.
  *
- * The stacks of a profile merged by function: addresses and lines make no
- * difference, inlined functions are frames of their own. Nodes are in
- * pre-order, siblings in alphabetical order, so one pass from first to last
- * visits parents before children and no reader needs recursion:
+ * The stacks of a profile merged by function: addresses and lines make no difference, inlined
+ * functions are frames of their own. Nodes are in pre-order, siblings in alphabetical order, so one
+ * pass from first to last visits parents before children and readers need no recursion:
  *
  *	index  0 all   1 main   2 parse   3 read   4 write
  *	end    5       5        4         4        5
@@ -36,13 +35,13 @@ struct call_tree_options {
 	enum call_tree_group group;
 	bool inverted;           /* leaf functions first, their callers below them */
 	bool collapse_recursion; /* a function that calls itself directly is one frame */
-	bool keep_stacks;        /* for call_tree_of_stack(); neither inverted nor grouped */
-	int64_t min_total;       /* what is below smaller nodes need not be there */
-	uint32_t min_value;      /* the value type that min_total is of */
-	uint32_t samples_value;  /* what samples are counted by; 0: the value type "samples" */
+	bool keep_stacks;        /* for call_tree_of_stack(); not with inverted or groups */
+	int64_t min_total;       /* descendants of smaller nodes may be left out */
+	uint32_t min_value;      /* the value type of min_total */
+	uint32_t samples_value;  /* the value type that counts samples; 0: "samples" */
 };
 
-/* Set in a node's function when it is a group (or the root) and no function. */
+/* Set in a node's function if it is a group (or the root) and not a function. */
 #define CALL_TREE_GROUP 0x80000000u
 
 struct call_node {
@@ -50,7 +49,7 @@ struct call_node {
 	uint32_t end;    /* one past the last descendant */
 	uint32_t depth;  /* the root's is 0 */
 	uint32_t function;
-	bool called;  /* by a call of its own; else inlined wherever it is in this place */
+	bool called;  /* by a real call; else inlined everywhere in this place */
 	int64_t self; /* inverted: of stacks that begin here */
 	int64_t total;
 	uint64_t self_samples; /* 0 in profiles without a value type "samples" */
@@ -69,13 +68,13 @@ uint32_t call_tree_max_depth(const struct call_tree *tree); /* 0 for an empty pr
 /* The function's name, the group's label, "all" for the root. */
 const char *call_tree_name(const struct call_tree *tree, uint32_t node);
 
-/* The node that a stack of the profile ends in; of a tree that keeps stacks. */
+/* The node in which a stack of the profile ends; only for trees that keep stacks. */
 uint32_t call_tree_of_stack(const struct call_tree *tree, uint32_t stack);
 
 /* The order of siblings, for qsort_r() of function ids; the context is the profile. */
 int call_tree_compare_functions(const void *a, const void *b, void *profile);
 
-/* The index of the value type "samples", ID_NONE when there is none. */
+/* The index of the value type "samples", or ID_NONE. */
 uint32_t call_tree_samples_value(const struct profile *profile);
 
 static inline void scope_release_call_tree(struct call_tree **tree)

@@ -2,7 +2,7 @@
 #ifndef WICK_MODEL_CALL_TREE_BUILDER_H
 #define WICK_MODEL_CALL_TREE_BUILDER_H
 
-/* call_tree_builder: what the files that build call trees share; nobody else includes it. */
+/* call_tree_builder: shared by the files that build call trees; not for others. */
 
 #include "base/vec.h"
 #include "model/call_tree.h"
@@ -12,7 +12,7 @@ struct call_tree {
 	const struct profile *profile;
 	VEC(struct call_node) nodes;
 	struct strings labels; /* of groups */
-	uint32_t *stacks;      /* the node of each stack, when they are kept; else NULL */
+	uint32_t *stacks;      /* the node of each stack, if kept; else NULL */
 	uint32_t max_depth;
 };
 
@@ -25,12 +25,12 @@ struct call_tree_builder {
 	uint32_t *entry_order;  /* entries, group by group; NULL without groups */
 	uint32_t *ranks;        /* alphabetical position of each function, then of each label */
 	uint32_t *by_rank;      /* the keys at these positions */
-	uint32_t *memo;         /* call node of a stack node; old when not above the group's */
-	struct id_index index;  /* (parent, function) -> call node, of wide nodes */
+	uint32_t *memo;         /* call node of a stack node; stale unless above the group's */
+	struct id_index index;  /* (parent, function) -> call node, for wide nodes */
 	VEC(uint32_t) path;
 };
 
-/* The entry at a position of the order in which groups follow each other. */
+/* The entry at a position when entries are ordered by group. */
 static inline uint32_t call_tree_entry(const struct call_tree_builder *builder, size_t position)
 {
 	return builder->entry_order ? builder->entry_order[position] : (uint32_t)position;
@@ -45,12 +45,12 @@ static inline uint32_t call_tree_group_of(const struct call_tree_builder *builde
 	       builder->thread_group[builder->profile->entries.items[entry].thread];
 }
 
-/* Adds a node behind all others; ID_NONE without memory. */
+/* Appends a node; ID_NONE without memory. */
 uint32_t call_tree_add(struct call_tree *tree, uint32_t parent, uint32_t function);
 
 /*
- * Builds the tree from the root without what is below nodes smaller than min_total,
- * in pre-order. 0 or -ENOMEM.
+ * Builds the tree from the root in pre-order, without the descendants of nodes smaller than
+ * min_total. 0 or -ENOMEM.
  */
 int call_tree_build_cut(struct call_tree_builder *builder);
 

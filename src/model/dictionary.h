@@ -3,10 +3,10 @@
 #define WICK_MODEL_DICTIONARY_H
 
 /*
- * dictionary: the things that samples name by id, each stored once.
+ * dictionary: what samples refer to by id, each stored once.
  *
- * A recorder fills one while it watches; a reader fills one from a file. Ids
- * are dense from 0 and never change. Equal things get equal ids.
+ * A recorder fills one while it watches; a reader fills one from a file. Ids are dense from 0 and
+ * never change. Equal objects get equal ids.
  */
 
 #include <stdbool.h>
@@ -32,16 +32,16 @@ struct dictionary {
 	struct id_index process_index;
 	struct id_index thread_index;
 	struct id_index place_index;
-	struct id_index frame_index;   /* but frames of places */
-	VEC(uint32_t) place_frames;    /* by place: its frame, when that has no address */
-	VEC(struct frame) last_frames; /* of the stack added last, whose callers the next shares */
+	struct id_index frame_index;   /* except frames of places */
+	VEC(uint32_t) place_frames;    /* by place: its frame without an address */
+	VEC(struct frame) last_frames; /* of the latest stack, whose callers the next one shares */
 	VEC(uint32_t) last_nodes;      /* and the nodes of these frames */
 };
 
 int dictionary_init(struct dictionary *dictionary); /* 0 or -ENOMEM */
 void dictionary_fini(struct dictionary *dictionary);
 
-/* Each returns the id, made when missing; ID_NONE without memory. Text is copied. */
+/* Each returns the id, created when missing; ID_NONE without memory. Text is copied. */
 uint32_t dictionary_module(struct dictionary *dictionary, const struct module *module);
 uint32_t dictionary_process(struct dictionary *dictionary, const struct process *process);
 uint32_t dictionary_thread(struct dictionary *dictionary, const struct thread *thread);
@@ -52,15 +52,15 @@ uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame);
 uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n);
 
 /*
- * Forgets all stacks: their ids, and those of frames, are void. With keep_named, frames of
- * the kernel and of compiled code stay, with new ids: their names are looked up at the end.
- * 0 or -ENOMEM.
+ * Forgets all stacks: their ids, and those of frames, become invalid. With keep_named, frames of
+ * the kernel and of compiled code stay, with new ids: their names are looked up at the end. 0 or
+ * -ENOMEM.
  */
 int dictionary_forget_stacks(struct dictionary *dictionary, bool keep_named);
 
 /*
- * The set of n labels, which come in any order; of equal keys the last counts.
- * Without labels it is 0. ID_NONE also for more than LABELS_MAX.
+ * The set of n labels in any order; of equal keys the last counts. 0 without labels. ID_NONE also
+ * for more than LABELS_MAX.
  */
 uint32_t dictionary_labels(struct dictionary *dictionary, const struct label *labels, size_t n);
 

@@ -3,8 +3,8 @@
 #define WICK_MODEL_DICTIONARY_SINK_H
 
 /*
- * dictionary_sink: what a sink does that keeps names in a dictionary, as members of its ops.
- * What the sink is must begin with the dictionary:
+ * dictionary_sink: operations of a sink that keeps names in a dictionary, as members of its ops.
+ * The sink's object must begin with the dictionary:
  *
  *	struct writer {
  *		struct dictionary dictionary;

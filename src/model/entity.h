@@ -20,12 +20,12 @@ enum module_kind {
 	MODULE_KERNEL = 2,        /* the kernel itself; path is "[kernel]" */
 	MODULE_KERNEL_MODULE = 3, /* path is "[name]" */
 	MODULE_ANONYMOUS = 4,     /* executable memory without a file: JIT code */
-	MODULE_OTHER_FILE = 5,    /* mapped executable, but no ELF */
+	MODULE_OTHER_FILE = 5,    /* mapped executable, but not ELF */
 };
 
 /*
- * A module's identity is its build id, else (device, inode, mtime, size), never
- * its path alone. Anonymous memory belongs to one process: owner tells which.
+ * A module's identity is its build id, else (device, inode, mtime, size), never only its path.
+ * Anonymous memory belongs to one process, the owner.
  */
 struct module {
 	enum module_kind kind;
@@ -42,7 +42,7 @@ struct module {
 struct process {
 	uint32_t pid;
 	uint32_t parent_pid;
-	uint64_t start_ns; /* CLOCK_MONOTONIC; 0 when it began before the recording */
+	uint64_t start_ns; /* CLOCK_MONOTONIC; 0 if it began before the recording */
 	uint32_t exec_count;
 	const char *comm;
 	const char *executable; /* path, "" when unknown */
@@ -60,10 +60,10 @@ struct label {
 	const char *value;
 };
 
-/* More labels than this in one set are refused. */
+/* Larger sets of labels are refused. */
 #define LABELS_MAX 64
 
-/* How long a chain of inlined places gets, with the one they are all in. */
+/* The maximum length of a chain of inlined places, including the outermost one. */
 #define PLACES_MAX 256
 
 /* A place in code that is known by name: from another profiler, or from a runtime. */
@@ -84,7 +84,7 @@ enum frame_kind {
 	FRAME_PYTHON = 2,
 	FRAME_JIT = 3,
 	FRAME_CUSTOM = 4,    /* a: place id or PLACE_NONE, b: address or 0 */
-	FRAME_TRUNCATED = 5, /* the stack goes on here, but was not followed, or kept */
+	FRAME_TRUNCATED = 5, /* the stack continues here, but was not walked, or not kept */
 };
 
 #define MODULE_NONE UINT32_MAX

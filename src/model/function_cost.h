@@ -3,11 +3,11 @@
 #define WICK_MODEL_FUNCTION_COST_H
 
 /*
- * function_cost: what functions, or sets of them, cost in a profile, and how much
- * that goes up and down from one slice of time to the next.
+ * function_cost: what functions, or sets of them, cost in a profile, and how much that varies from
+ * one slice of time to the next.
  *
- * The caller says to which row each function belongs. A stack counts once in the
- * total of a row, however many functions of the row are in it.
+ * The caller assigns each function to a row. A stack counts once in the total of a row, even if
+ * several functions of the row are in it.
  */
 
 #include <stdbool.h>
@@ -30,16 +30,16 @@ struct function_cost {
 };
 
 struct cost_table {
-	struct cost whole; /* all of the profile; its joint is not used */
-	uint32_t slices;   /* from the first to the last one; 0: times are not known */
-	bool exact;        /* samples are not counted: weights are no estimates */
+	struct cost whole; /* the whole profile; its joint is not used */
+	uint32_t slices;   /* from the first to the last one; 0: times are unknown */
+	bool exact;        /* not samples: weights are not estimates */
 	struct function_cost *rows;
 	size_t count;
 };
 
 /*
- * Fills the table for one value type. row_of has an item for each function of the
- * profile: a row below count, or ID_NONE. 0 or -ENOMEM.
+ * Fills the table for one value type. row_of has an item for each function of the profile: a row
+ * below count, or ID_NONE. 0 or -ENOMEM.
  */
 int cost_table_init(struct cost_table *table, const struct profile *profile, uint32_t value,
 		    const uint32_t *row_of, size_t count);

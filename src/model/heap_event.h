@@ -3,11 +3,11 @@
 #define WICK_MODEL_HEAP_EVENT_H
 
 /*
- * heap_event: what a program does with its memory, one call after the other.
+ * heap_event: what a program does with its memory, call by call.
  *
- * A block is freed before it is given back and allocated when it is there: of two threads
- * that have the same address one after the other, the first has freed it earlier than the
- * second got it. Clocks of two CPUs may differ by HEAP_CLOCK_SKEW_NS all the same.
+ * A free is recorded before the block is returned, an allocation after the block was obtained: if
+ * two threads have the same address one after the other, the first one's free is earlier than the
+ * second one's allocation. Still, the clocks of two CPUs may differ by HEAP_CLOCK_SKEW_NS.
  */
 
 #include <stddef.h>
@@ -16,22 +16,22 @@
 #define HEAP_CLOCK_SKEW_NS 2000u
 
 enum heap_op {
-	HEAP_ALLOC = 0, /* a block is there */
-	HEAP_FREE = 1,  /* and gone */
+	HEAP_ALLOC = 0, /* a block was allocated */
+	HEAP_FREE = 1,  /* and freed */
 	/*
-	 * Gone to be another: the next HEAP_ALLOC of that thread whose call is HEAP_REALLOC is
-	 * what became of it, or its next HEAP_KEPT says that it stayed as it was.
+	 * Replaced by another block: the thread's next HEAP_ALLOC whose call is HEAP_REALLOC is the
+	 * new block, or its next HEAP_KEPT means that the block was unchanged.
 	 */
 	HEAP_MOVE = 2,
 	HEAP_KEPT = 3,
 	/*
-	 * From here on blocks of this process are sampled: `size` bytes lie between one and the
-	 * next on average; 0: all are there. One is met with 1 - exp(-block / size).
+	 * From here on blocks of this process are sampled, with `size` bytes between samples on
+	 * average; 0: all are recorded. A block is sampled with probability 1 - exp(-block / size).
 	 */
 	HEAP_RATE = 4,
 	/*
-	 * Blocks of a stack, of which no more is known: `address` is how many there were since
-	 * the thread last told, `size` what they have together. Their frees tell nothing.
+	 * Blocks of a stack without details: `address` is their number since the thread's last
+	 * report, `size` their total size. Their frees are not reported.
 	 */
 	HEAP_TOTAL = 5,
 	HEAP_OPS
@@ -46,35 +46,33 @@ enum heap_call {
 	HEAP_NEW,
 	HEAP_NEW_ARRAY,
 	/*
-	 * The program mapped a range by itself, in whole pages. One that is unmapped in part is
-	 * freed, and what is left of it allocated anew, by the stack that had mapped it.
+	 * The program mapped a range itself, in whole pages. If it unmaps a part, the range is
+	 * freed and the rest allocated again, by the stack that mapped it.
 	 */
 	HEAP_MMAP,
 	/*
-	 * By a pool of the program's own, which tells of it: inside a block of another call,
-	 * and so never to be added to those. Their addresses are a space of their own.
+	 * By the program's own pool, which reports it: inside a block of another call, so never add
+	 * it to those. Its addresses are an address space of their own.
 	 */
 	HEAP_POOL,
 	HEAP_CALLS
 };
 
 /*
- * The slack of a sampled HEAP_FREE: its thread allocated the block, and nothing since then. Where
- * not all blocks are there, their events do not tell.
+ * The slack of a sampled HEAP_FREE: its thread allocated the block, and nothing since then. The
+ * events do not show this if not all blocks are recorded.
  */
 #define HEAP_FREE_AT_ONCE 1u
 
 struct heap_event {
 	uint64_t address;
-	uint64_t size; /* that was asked for; 0 of frees */
+	uint64_t size; /* requested size; 0 for frees */
 	uint64_t time_ns;
-	uint32_t stack; /* of HEAP_ALLOC and HEAP_TOTAL, of HEAP_FREE and HEAP_MOVE if asked for;
-			   else ID_NONE */
-	uint32_t slack; /* bytes that the block has beyond its size; HEAP_FREE_AT_ONCE or 0 of frees
-			 */
+	uint32_t stack; /* of HEAP_ALLOC and HEAP_TOTAL, others on request; else ID_NONE */
+	uint32_t slack; /* bytes of the block beyond its size; frees: HEAP_FREE_AT_ONCE or 0 */
 	uint16_t cpu;
 	uint8_t op;   /* enum heap_op */
-	uint8_t call; /* enum heap_call, of HEAP_ALLOC and HEAP_FREE */
+	uint8_t call; /* enum heap_call, for HEAP_ALLOC and HEAP_FREE */
 	uint32_t zero;
 };
 

@@ -3,8 +3,8 @@
 #define WICK_MODEL_LABEL_SETS_H
 
 /*
- * label_sets: every distinct set of labels once, named by an id. Its texts are ids
- * of a table of strings that belongs to the caller: the same one in all calls.
+ * label_sets: every distinct set of labels once, identified by an id. Its texts are ids in the
+ * caller's table of strings, which must be the same in all calls.
  */
 
 #include <stddef.h>
@@ -38,13 +38,13 @@ int label_sets_init(struct label_sets *sets); /* 0 or -ENOMEM */
 void label_sets_fini(struct label_sets *sets);
 
 /*
- * The id of the set of n labels, which come in any order; of equal keys the last
- * counts. Without labels it is 0. ID_NONE without memory, and for more than LABELS_MAX.
+ * The id of the set of n labels in any order; of equal keys the last counts. 0 without labels.
+ * ID_NONE without memory, and for more than LABELS_MAX.
  */
 uint32_t label_sets_add(struct label_sets *sets, struct strings *strings,
 			const struct label *labels, size_t n);
 
-/* The labels of a set, none for an unknown id: fills LABELS_MAX at most, returns how many. */
+/* The labels of a set, none for an unknown id: fills at most LABELS_MAX, returns their number. */
 size_t label_sets_get(const struct label_sets *sets, const struct strings *strings, uint32_t id,
 		      struct label *ret);
 

@@ -4,7 +4,7 @@
 
 /* lock_label: the labels of a sample of a thread that waits for a lock. */
 
-#define LOCK_LABEL "lock"           /* where it lies, see engine/ebpf/offcpu_locks.h */
-#define LOCK_NAME_LABEL "lock_name" /* its symbol, of profiles alone */
+#define LOCK_LABEL "lock"           /* its place, see engine/ebpf/offcpu_locks.h */
+#define LOCK_NAME_LABEL "lock_name" /* its symbol; only in profiles */
 
 #endif

@@ -3,10 +3,10 @@
 #define WICK_MODEL_MEMORY_READING_H
 
 /*
- * memory_reading: what the kernel said of a process's memory at one moment.
+ * memory_reading: what the kernel reported about a process's memory at one moment.
  *
- * Two kinds cost differently, so each says when it was taken, and nothing is filled in between:
- * a sum is one line of /proc/PID/statm, a split is all of /proc/PID/smaps.
+ * There are two kinds, which differ in cost. Each has its own time, and nothing is filled in
+ * between: a sum is one line of /proc/PID/statm, a split is all of /proc/PID/smaps.
  */
 
 #include <stddef.h>
@@ -19,28 +19,28 @@ enum memory_reading_kind {
 	MEMORY_READING_KINDS
 };
 
-/* Memory without a file or a name: an allocator's, or what the program has mapped itself. */
+/* Memory without a file or a name: an allocator's, or mapped by the program itself. */
 struct memory_region {
 	uint64_t start;
 	uint64_t size_bytes;
 	uint64_t resident_bytes;
 };
 
-/* The largest ones are kept one by one. */
+/* The largest regions are kept individually. */
 #define MEMORY_MAX_REGIONS 128u
 
-/* Where the parts of a process's memory lie. */
+/* How a process's memory is divided. */
 struct memory_split {
 	uint64_t heap_size_bytes; /* of [heap], in addresses */
-	uint64_t heap_bytes;      /* of that, resident; so are all that follow */
+	uint64_t heap_bytes;      /* resident, as all that follow */
 	uint64_t stack_bytes;     /* of all threads */
 	uint64_t file_bytes;      /* programs, libraries with their variables, shared memory */
-	uint64_t own_bytes;       /* the recorder's: it would not be there otherwise */
-	uint64_t rest_bytes;      /* memory like that of the regions, which has none */
+	uint64_t own_bytes;       /* the recorder's: absent without it */
+	uint64_t rest_bytes;      /* memory like that of the regions, but in none of them */
 };
 
 struct memory_reading {
-	uint32_t pid; /* with the next two the process's identity */
+	uint32_t pid; /* with the next two, the process's identity */
 	uint32_t exec_count;
 	uint64_t start_ns;
 	uint64_t time_ns; /* CLOCK_MONOTONIC */

@@ -10,8 +10,8 @@
  *	location   one code address: the function it is in and those inlined there
  *	function   name, file, module
  *
- * Equal things have equal ids everywhere. The arrays may be read directly; only
- * the functions below change them. One thread at a time.
+ * Equal objects have equal ids everywhere. The arrays may be read directly; only the functions
+ * below change them. One thread at a time.
  */
 
 #include <stdbool.h>
@@ -44,7 +44,7 @@ enum function_origin {
 
 struct profile_function {
 	uint32_t name;   /* string ids */
-	uint32_t file;   /* that it begins in; "" when unknown */
+	uint32_t file;   /* where it begins; "" when unknown */
 	uint32_t module; /* path, "[kernel]", "[vdso]", "" */
 	uint32_t origin; /* enum function_origin */
 };
@@ -52,7 +52,7 @@ struct profile_function {
 struct profile_line {
 	uint32_t function;
 	uint32_t line; /* 0: unknown */
-	uint32_t file; /* string id; 0: the file of the function, as nearly always */
+	uint32_t file; /* string id; 0: the file of the function, which is the usual case */
 };
 
 /*
@@ -76,24 +76,24 @@ struct profile_thread {
 struct profile_entry {
 	uint32_t stack;
 	uint32_t thread;
-	uint32_t state;  /* string id of what the thread was doing; 0: not told */
-	uint32_t labels; /* set of what else is known of it; 0: none */
+	uint32_t state;  /* string id of what the thread was doing; 0: unknown */
+	uint32_t labels; /* label set with what else is known about it; 0: none */
 };
 
-/* What is known of a module besides its path. */
+/* What is known about a module besides its path. */
 struct profile_module {
 	uint32_t path;            /* string id */
-	struct build_id build_id; /* size 0: none, or different ones under one path */
+	struct build_id build_id; /* size 0: unknown, or several under one path */
 };
 
 /* What threads were doing: "sleeping", "on CPU" …; values are in state_values. */
 struct profile_state {
-	uint32_t name; /* string id; "": not told */
+	uint32_t name; /* string id; "": unknown */
 };
 
-/* What a reader must know to judge the numbers. Counts are of samples. */
+/* What a reader needs to judge the numbers. Counts are of samples. */
 struct profile_quality {
-	uint64_t in_file;        /* samples or allocations there, before anything was left out */
+	uint64_t in_file;        /* samples or allocations in the file, before any filter */
 	uint64_t samples;        /* in this profile, after filters */
 	uint64_t lost;           /* known not to be in the file */
 	uint64_t unreadable;     /* in damaged or missing parts of the file */
@@ -101,37 +101,37 @@ struct profile_quality {
 	uint64_t resolved;       /* leaf frame has function and line */
 	uint64_t name_only;      /* leaf frame has a function, but no line */
 	uint64_t unsymbolised;   /* leaf frame has no name: with the next two */
-	uint64_t corrupted;      /* for its file makes no sense */
-	uint64_t invalid;        /* for the address is in no module */
-	uint64_t damaged_chunks; /* parts of the file that were not usable */
-	bool incomplete;         /* the file has no end mark: cut, or still being written */
+	uint64_t corrupted;      /* because its file is invalid */
+	uint64_t invalid;        /* because the address is in no module */
+	uint64_t damaged_chunks; /* unusable parts of the file */
+	bool incomplete;         /* the file has no end mark: truncated, or still being written */
 };
 
-/* A module in which samples end whose names or lines are not known. Texts are string ids. */
+/* A module with samples whose leaf has no name or no line. Texts are string ids. */
 struct profile_gap {
 	uint32_t module;   /* "" for addresses in no module */
-	uint32_t build_id; /* in hex; "" when there is none */
+	uint32_t build_id; /* in hex; "" without one */
 	uint32_t problem;  /* what is missing */
-	bool curable;      /* something would help: a debug file, a flag of a runtime … */
+	bool curable;      /* something would help: a debug file, a runtime flag … */
 	bool is_lost;      /* the file that ran is gone, or another is in its place */
 	uint64_t unnamed;  /* samples without a name */
 	uint64_t unlined;  /* with a name only */
 };
 
-/* What a process told of a level, such as the length of a queue. Texts are string ids. */
+/* Levels that a process reported, such as a queue length. Texts are string ids. */
 struct profile_gauge {
 	uint32_t name;
 	uint32_t unit;
 	uint32_t process_comm;
 	uint32_t pid;
-	uint64_t times; /* that it told of it */
+	uint64_t times; /* how often it was reported */
 	int64_t last;
 	int64_t lowest;
 	int64_t highest;
-	double mean; /* of what it told */
+	double mean; /* of the reported values */
 };
 
-/* What is told of the recording, or of what was taken from it. String ids. */
+/* A fact about the recording, or taken from it. String ids. */
 struct profile_fact {
 	uint32_t key;
 	uint32_t value;
@@ -149,24 +149,24 @@ struct profile {
 
 	struct value_type value_types[PROFILE_MAX_VALUES];
 	uint32_t value_count;
-	uint32_t main_value; /* the one that views show unless asked: widths, sorting */
+	uint32_t main_value; /* the one that views show by default: widths, sorting */
 	VEC(struct profile_entry) entries;
 	VEC(int64_t) values; /* value_count for each entry */
 	VEC(struct profile_state) states;
 	VEC(int64_t) state_values;          /* value_count for each state */
-	VEC(struct profile_moment) moments; /* the entries by time; only when asked for */
-	struct profile_time time;           /* what else there was, the same */
+	VEC(struct profile_moment) moments; /* the entries by time; only on request */
+	struct profile_time time;           /* what else there was, likewise */
 
-	const char *title;     /* what was profiled; a string of strings */
-	const char *why_empty; /* what keeps samples out, where that is known; else NULL */
+	const char *title;     /* what was profiled; a text of strings */
+	const char *why_empty; /* why there are no samples, if known; else NULL */
 	uint64_t start_realtime_ns;
 	uint64_t duration_ns;
-	uint64_t recorded_ns; /* of it, where there are gaps; 0: all */
-	uint64_t period_ns;   /* nominal distance of samples; 0: none */
-	uint64_t slice_ns;    /* how long the slices of moments are */
+	uint64_t recorded_ns; /* without gaps; 0: no gaps */
+	uint64_t period_ns;   /* nominal distance between samples; 0: none */
+	uint64_t slice_ns;    /* length of a slice of moments */
 	struct profile_quality quality;
 	VEC(struct profile_gap) gaps;   /* in no order */
-	VEC(struct profile_fact) facts; /* a key may come several times */
+	VEC(struct profile_fact) facts; /* a key may occur several times */
 	VEC(struct profile_gauge) gauges;
 	struct profile_sources sources;
 
@@ -181,7 +181,7 @@ struct profile {
 int profile_new(const struct value_type *types, uint32_t count, struct profile **ret);
 void profile_free(struct profile *profile); /* NULL is fine */
 
-/* How long was recorded, without gaps. */
+/* The recorded time, without gaps. */
 uint64_t profile_recorded_ns(const struct profile *profile);
 
 static inline void scope_release_profile(struct profile **profile)
@@ -195,7 +195,7 @@ static inline uint32_t profile_line_file(const struct profile *profile, struct p
 	return line.file ? line.file : profile->functions.items[line.function].file;
 }
 
-/* Each returns the id of the thing, made when missing; ID_NONE without memory. */
+/* Each returns an id, created when missing; ID_NONE without memory. */
 uint32_t profile_function(struct profile *profile, const char *name, const char *file,
 			  const char *module, enum function_origin origin);
 uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,
@@ -203,31 +203,31 @@ uint32_t profile_location(struct profile *profile, const char *module, uint64_t 
 uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, const char *comm,
 			const char *process_comm);
 
-/* Tells the build id of a path. 0 or -ENOMEM. */
+/* Sets the build id of a path. 0 or -ENOMEM. */
 int profile_module(struct profile *profile, const char *path, const struct build_id *build_id);
 
-/* What is known of the module of a path (a string id), NULL when nothing. */
+/* What is known about the module of a path (a string id), or NULL. */
 const struct profile_module *profile_find_module(const struct profile *profile, uint32_t path);
 
 /*
- * Adds values (value_count of them) to the entry (stack, thread) without a state;
- * sums stop at the ends of int64_t. 0 or -ENOMEM.
+ * Adds values (value_count of them) to the entry (stack, thread) without a state; sums saturate at
+ * the ends of int64_t. 0 or -ENOMEM.
  */
 int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values);
 
 /* The same for an entry with a state, whose sums profile_add_state() keeps. */
 int profile_add_entry(struct profile *profile, struct profile_entry key, const int64_t *values);
 
-/* Takes all entries away, and what they came to; names, stacks and threads stay. */
+/* Removes all entries and their sums; names, stacks and threads stay. */
 void profile_clear_entries(struct profile *profile);
 
-/* Adds the same values to those of a state. 0 or -ENOMEM. */
+/* Adds values to those of a state. 0 or -ENOMEM. */
 int profile_add_state(struct profile *profile, const char *name, const int64_t *values);
 
 /* Adds a fact. 0 or -ENOMEM. */
 int profile_add_fact(struct profile *profile, const char *key, const char *value);
 
-/* Whether a location is the pseudo frame at the root of a stack that was cut. */
+/* Whether a location is the pseudo frame at the root of a truncated stack. */
 static inline bool profile_is_truncated(const struct profile *profile, uint32_t location)
 {
 	uint32_t line = profile->locations.items[location].first_line;

@@ -5,12 +5,12 @@
 /*
  * profile_pair: two profiles in one, with the values of each side by side.
  *
- * Functions of both sides are the same when their names are: programs are rebuilt,
- * moved and renamed between two recordings, and other formats know neither modules
- * nor files. Only a name that one of the sides has several times is told apart by
- * its module and file, without their folders; all programs count as one module.
+ * Functions of both sides are the same if their names are: programs are rebuilt, moved and renamed
+ * between two recordings, and other formats have neither modules nor files. Only a name that occurs
+ * several times on one side is distinguished by its module and file, without their folders; all
+ * programs count as one module.
  *
- * Stacks are kept by function: addresses, lines and thread ids are gone.
+ * Stacks are merged by function: addresses, lines and thread ids are gone.
  */
 
 #include <stdint.h>

@@ -3,11 +3,10 @@
 #define WICK_MODEL_SINK_H
 
 /*
- * sink: where every source of samples puts what it saw.
+ * sink: where every source of samples puts its results.
  *
- * A source names modules, processes, threads and stacks once and gets ids for
- * them; samples then travel in batches of columns that refer to those ids. A
- * sink is called by one thread.
+ * A source registers modules, processes, threads and stacks once and receives ids for them; samples
+ * are then passed in batches of columns that refer to those ids. A sink is called by one thread.
  */
 
 #include <errno.h>
@@ -20,7 +19,7 @@ struct error;
 struct heap_batch;
 struct leak_scan;
 
-/* From time_ns on, [start, end) of the process holds this part of the module. */
+/* From time_ns on, this part of the module is mapped at [start, end) of the process. */
 struct map_event {
 	uint32_t process;
 	uint32_t module; /* MODULE_NONE: nothing from here on */
@@ -31,11 +30,11 @@ struct map_event {
 	uint64_t bias; /* runtime address - ELF vaddr */
 };
 
-/* How weights came about, and what may be done with them. */
+/* Where weights come from, and what may be done with them. */
 enum schema_kind {
-	SCHEMA_SAMPLED = 0, /* by somebody who looks at the program, now and then */
-	SCHEMA_TOLD = 1,    /* the program itself tells of each one that happened */
-	SCHEMA_GAUGE = 2,   /* it tells how much there is just then: int64_t, never added up */
+	SCHEMA_SAMPLED = 0, /* a profiler interrupts the program now and then */
+	SCHEMA_TOLD = 1,    /* the program itself reports each event */
+	SCHEMA_GAUGE = 2,   /* it reports a current level: int64_t, never added up */
 	SCHEMA_KINDS
 };
 
@@ -58,14 +57,14 @@ struct sample_batch {
 	const uint32_t *labels;  /* ids of label sets, 0 = none; NULL: all none */
 	const uint64_t *time_ns; /* CLOCK_MONOTONIC */
 	const uint64_t *weight;
-	const uint64_t *times; /* how many samples each stands for; NULL: one, and so is 0 */
+	const uint64_t *times; /* how many samples each represents; NULL or 0: one */
 };
 
 enum loss_reason {
 	LOSS_RING_FULL = 0,  /* the kernel had no room for the record */
-	LOSS_TIMER = 1,      /* a timer tick came late or not at all */
-	LOSS_THROTTLED = 2,  /* the kernel held the event back */
-	LOSS_NO_MEMORY = 3,  /* we could not keep it */
+	LOSS_TIMER = 1,      /* a timer tick was late or missed */
+	LOSS_THROTTLED = 2,  /* the kernel throttled the event */
+	LOSS_NO_MEMORY = 3,  /* we could not store it */
 	LOSS_UNREADABLE = 4, /* in a damaged part of an imported file */
 	LOSS_REASONS
 };
@@ -91,15 +90,15 @@ struct sink_ops {
 	int (*labels)(void *self, const struct label *labels, size_t n, uint32_t *ret_id);
 	/* Optional: what a thread did with its memory. */
 	int (*heap)(void *self, const struct heap_batch *batch, struct error *err);
-	/* Optional, with heap: events before this moment have all been handed over. */
+	/* Optional, with heap: all events before this time have been passed. */
 	int (*heap_until)(void *self, uint64_t time_ns, struct error *err);
-	/* Optional, with heap: what a scan found out about the blocks. */
+	/* Optional, with heap: the results of a leak scan. */
 	int (*leaks)(void *self, const struct leak_scan *scan, struct error *err);
-	/* Optional: nothing more comes of a process, though of its id others may ask. */
+	/* Optional: nothing more follows from a process, but its id may still be used. */
 	void (*ended)(void *self, uint32_t process);
 	/*
-	 * Optional: makes room when much has gathered. Returns 1 when all stack ids that
-	 * were given out are void from now on, 0 when nothing was done, or a negative errno.
+	 * Optional: frees memory when much has accumulated. Returns 1 if all stack ids that were
+	 * returned are now invalid, 0 if nothing was done, or a negative errno.
 	 */
 	int (*trim)(void *self, struct error *err);
 };
@@ -110,8 +109,8 @@ struct sink {
 };
 
 /*
- * The operations, which sources call by these. An optional one that a sink does not have does
- * nothing and returns 0; one that returns an id returns -ENOTSUP.
+ * Sources call the operations through these. An optional one that a sink does not have does nothing
+ * and returns 0; if it would return an id, it returns -ENOTSUP.
  */
 static inline int sink_schema(const struct sink *sink, const struct schema *schema,
 			      uint32_t *ret_id)

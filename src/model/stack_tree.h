@@ -25,7 +25,7 @@ struct stack_node {
 	uint32_t frame;
 };
 
-/* The children of a node that were made first, as a list; 0 ends it. */
+/* The first children of a node, as a list; 0 ends it. */
 struct stack_links {
 	uint32_t first_child;
 	uint32_t next_sibling;
@@ -33,20 +33,20 @@ struct stack_links {
 
 struct stack_tree {
 	VEC(struct stack_node) nodes;
-	VEC(struct stack_links) links; /* of the first nodes; the others when one is looked for */
-	struct id_index index;         /* the children that are in no list */
+	VEC(struct stack_links) links; /* of the first nodes; the rest when one is searched */
+	struct id_index index;         /* the children that are not in a list */
 	uint64_t hash_mask;            /* all ones; tests clear bits to force equal hashes */
 };
 
 int stack_tree_init(struct stack_tree *tree); /* 0 or -ENOMEM */
 void stack_tree_fini(struct stack_tree *tree);
 
-/* The child of parent with this frame, made when missing. ID_NONE without memory. */
+/* The child of parent with this frame, created when missing. ID_NONE without memory. */
 uint32_t stack_tree_child(struct stack_tree *tree, uint32_t parent, uint32_t frame);
 
 /*
- * The same for a child that the caller knows to be missing: nothing is looked up, which
- * for a large tree is most of the cost.
+ * The same for a child that the caller knows to be missing: skips the lookup, which in a large tree
+ * is most of the cost.
  */
 uint32_t stack_tree_append(struct stack_tree *tree, uint32_t parent, uint32_t frame);
 

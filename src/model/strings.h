@@ -2,7 +2,7 @@
 #ifndef WICK_MODEL_STRINGS_H
 #define WICK_MODEL_STRINGS_H
 
-/* strings: each text once, named by a 32-bit id. Id 0 is the empty string. */
+/* strings: each text once, identified by a 32-bit id. Id 0 is the empty string. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ void strings_fini(struct strings *strings);
 uint32_t strings_add(struct strings *strings, const char *text);
 uint32_t strings_add_n(struct strings *strings, const char *text, size_t n);
 
-/* The text of an id, which is valid until strings_fini(). */
+/* The text of an id, valid until strings_fini(). */
 static inline const char *strings_get(const struct strings *strings, uint32_t id)
 {
 	return id < strings->entries.count ? strings->entries.items[id].text : "";
