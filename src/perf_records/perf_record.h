@@ -3,10 +3,10 @@
 #define WICK_PERF_RECORDS_PERF_RECORD_H
 
 /*
- * perf_record: what the kernel writes into a ring, or perf into its file, taken apart.
+ * perf_record: parses what the kernel writes into a ring, or perf into its file.
  *
- * What stands where in a record follows from the attributes of its event: the
- * layout. Lengths are not trusted: a record that is too short is refused.
+ * The layout of a record follows from the attributes of its event. Lengths are not trusted: a
+ * record that is too short is refused.
  */
 
 #include <stdbool.h>
@@ -26,8 +26,8 @@ struct perf_record_layout {
 	uint64_t read_format;
 	uint64_t branch_type;
 	unsigned int register_count; /* of user space */
-	bool has_build_ids;          /* maps tell them where they can */
-	/* Offsets in bytes, RECORD_NOWHERE where the event does not tell: */
+	bool has_build_ids;          /* map records contain them if possible */
+	/* Offsets in bytes, RECORD_NOWHERE if the event does not record it: */
 	uint16_t sample_time; /* in a sample, from the end of its header */
 	uint16_t sample_id;
 	/* in other records, back from their end */
@@ -37,7 +37,7 @@ struct perf_record_layout {
 };
 
 struct sample_record {
-	pid_t pid; /* 0 when the event does not tell, and so the others */
+	pid_t pid; /* 0 if the event does not record it; the same for the others */
 	pid_t tid;
 	uint64_t time_ns;
 	uint32_t cpu;
@@ -45,17 +45,16 @@ struct sample_record {
 	uint64_t period;
 	uint64_t value_count; /* of a group: the leader's, then the members' */
 	const uint64_t *values;
-	uint32_t value_words;  /* of each: the value, and where there are more the event's id */
+	uint32_t value_words;  /* for each: the value and, if there are several, the event's id */
 	uint64_t count;        /* entries of chain */
-	const uint64_t *chain; /* the leaf first, with context marks */
+	const uint64_t *chain; /* leaf first, with context marks */
 	/* With a copied stack: */
-	const void *registers; /* words of those that the event asks for, of any alignment; NULL:
-				  none */
+	const void *registers; /* the registers that the event requests, unaligned; NULL: none */
 	const uint8_t *stack;  /* from sp on */
-	uint64_t stack_bytes;  /* that were really copied */
-	bool is_32_bit;        /* registers and stack are of a 32-bit program */
-	/* Of a BPF program or a tracepoint: */
-	const uint8_t *raw; /* of any alignment */
+	uint64_t stack_bytes;  /* actually copied */
+	bool is_32_bit;        /* registers and stack are those of a 32-bit program */
+	/* From a BPF program or a tracepoint: */
+	const uint8_t *raw; /* unaligned */
 	uint32_t raw_bytes;
 };
 
@@ -75,18 +74,18 @@ struct comm_record {
 
 struct map_record {
 	pid_t pid;
-	struct map_region region; /* path points into the record or is cut by name */
+	struct map_region region; /* its path points to name */
 	struct build_id build_id;
 	char name[4096]; /* the path, without " (deleted)" */
 };
 
 void perf_record_layout_init(struct perf_record_layout *layout, const struct perf_event_attr *attr);
 
-/* When it happened; 0 for records that do not say. */
+/* When it happened; 0 if the record does not say. */
 uint64_t perf_record_time_ns(const struct perf_record_layout *layout,
 			     const struct perf_event_header *header);
 
-/* The id of the event that it is of; false for records that do not say. */
+/* The id of its event; false if the record does not say. */
 bool perf_record_id(const struct perf_record_layout *layout, const struct perf_event_header *header,
 		    uint64_t *ret);
 
@@ -94,18 +93,18 @@ bool perf_record_id(const struct perf_record_layout *layout, const struct perf_e
 bool perf_record_sample(const struct perf_record_layout *layout,
 			const struct perf_event_header *header, struct sample_record *ret);
 /*
- * A sample with the values of a group alone, among those that BPF programs write. False
- * for what is none.
+ * A sample with only the values of a group, among those that BPF programs write. False for other
+ * records.
  */
 bool perf_record_group(const struct perf_event_header *header, struct sample_record *ret);
 bool perf_record_task(const struct perf_record_layout *layout,
 		      const struct perf_event_header *header, struct task_record *ret);
 bool perf_record_comm(const struct perf_record_layout *layout,
 		      const struct perf_event_header *header, struct comm_record *ret);
-/* Of PERF_RECORD_MMAP2, or the older PERF_RECORD_MMAP; false for what is not executable. */
+/* For PERF_RECORD_MMAP2, or the older PERF_RECORD_MMAP; false if it is not executable. */
 bool perf_record_map(const struct perf_record_layout *layout,
 		     const struct perf_event_header *header, struct map_record *ret);
-/* How many records were lost, of PERF_RECORD_LOST. */
+/* The number of lost records, from PERF_RECORD_LOST. */
 uint64_t perf_record_lost(const struct perf_event_header *header);
 
 #endif
