@@ -3,18 +3,17 @@
 #define WICK_PROC_ADDRESS_SPACE_H
 
 /*
- * address_space: what one process had mapped where, now and at any moment before.
+ * address_space: what one process had mapped where, now and at any earlier moment.
  *
- * It is fed with changes (map, unmap, exec) in the order of their time and
- * resolves an address to (module, ELF vaddr, file offset) as of a given time, so
- * that dlopen, dlclose, exec and reuse of addresses come out right. Each change
- * makes a new generation; generations are kept as what the change replaced, with
- * a full snapshot now and then, so memory grows with the changes alone.
+ * It receives changes (map, unmap, exec) in order of time and resolves an address to (module, ELF
+ * vaddr, file offset) as of a given time, so that dlopen, dlclose, exec and reused addresses are
+ * handled correctly. Each change makes a new generation. A generation is stored as what the change
+ * replaced, with a full snapshot now and then, so memory grows only with the number of changes.
  *
- * It knows numbers only: which file a module id stands for, others know.
+ * It only stores numbers: it does not know which file a module id refers to.
  *
- * Threads: changes need the space alone; any number of threads may resolve
- * between them. Spaces related by fork share memory and count as one.
+ * Threads: changes need exclusive access; any number of threads may resolve in between. Spaces
+ * related by fork share memory and count as one.
  */
 
 #include <stdbool.h>
@@ -43,11 +42,10 @@ struct address_space *address_space_new(void); /* NULL without memory */
 void address_space_free(struct address_space *space);
 
 /*
- * The changes. What they say holds from time_ns on. A time before that of the
- * last change is taken as that time: changes cannot be slipped in underneath.
- * What is told at time 0 holds since ever and costs no history. A change that
- * changes nothing makes no generation. Return 0, -ENOMEM or -EINVAL (an empty
- * region); after a failure the space is as it was.
+ * The changes. They apply from time_ns on. A time before that of the last change counts as that
+ * time: changes cannot be inserted earlier. A change at time 0 applies to all times and costs no
+ * history. A change without effect makes no generation. Return 0, -ENOMEM or -EINVAL (an empty
+ * region); after a failure the space is unchanged.
  */
 struct address_mapping {
 	uint64_t start;
@@ -64,8 +62,8 @@ int address_space_unmap(struct address_space *space, uint64_t time_ns, uint64_t 
 int address_space_clear(struct address_space *space, uint64_t time_ns); /* exec */
 
 /*
- * A new space that starts with what the parent has at time_ns, held since ever;
- * it shares memory with the parent until either changes. NULL without memory.
+ * A new space that starts with what the parent has at time_ns, which applies to all times; it
+ * shares memory with the parent until either changes. NULL without memory.
  */
 struct address_space *address_space_fork(struct address_space *parent, uint64_t time_ns);
 
@@ -75,18 +73,18 @@ struct address_space *address_space_fork(struct address_space *parent, uint64_t 
  */
 bool address_space_resolve(const struct address_space *space, uint64_t time_ns, uint64_t address,
 			   struct address_hit *ret);
-/* Resolves n addresses of one moment, such as a stack. Returns how many were found. */
+/* Resolves n addresses at one time, such as a stack. Returns how many were found. */
 size_t address_space_resolve_batch(const struct address_space *space, uint64_t time_ns,
 				   const uint64_t *addresses, size_t n, struct address_hit *ret);
 
-/* The number of the latest state, and of that at a time; an empty space is 0. */
+/* The number of the latest state, and of the state at a time; 0 for an empty space. */
 uint64_t address_space_generation(const struct address_space *space);
 uint64_t address_space_generation_at(const struct address_space *space, uint64_t time_ns);
 
 /* The regions of the latest state in order of address. Valid until the next change. */
 const struct address_region *address_space_regions(const struct address_space *space,
 						   size_t *ret_count);
-/* Bytes held, for tests and self-observation. */
+/* Bytes held, for tests and for monitoring ourselves. */
 size_t address_space_memory_bytes(const struct address_space *space);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_PROC_CGROUP_FOLDER_H
 
 /*
- * cgroup_folder: where control groups are. Their file system is mounted in one place here and
- * in another there; a group is named by its folder, or as /proc/PID/cgroup prints it.
+ * cgroup_folder: finds control groups. Their file system may be mounted anywhere; a group is given
+ * by its folder, or as /proc/PID/cgroup prints it.
  */
 
 #include <stdbool.h>
@@ -12,13 +12,13 @@
 
 struct error;
 
-/* The first folder of a list of mounts where cgroup2 is; false: there is none, or no room. */
+/* The first cgroup2 folder in a list of mounts; false without one, or without room. */
 bool cgroup_mount_find(const char *mounts, char *ret, size_t size);
 
-/* The folder of a group, of either name. 0 or a negative errno. */
+/* The folder of a group, given in either way. 0 or a negative errno. */
 int cgroup_folder_find(const char *name, char *ret, size_t size, struct error *err);
 
-/* How a group is named, as a remedy. */
+/* Sets a remedy that says how to name a group. */
 void cgroup_folder_advise(struct error *err);
 
 #endif

@@ -3,18 +3,17 @@
 #define WICK_PROC_MAPS_H
 
 /*
- * maps: the memory map of a process as /proc/PID/maps tells it, at one moment.
+ * maps: the memory map of a process from /proc/PID/maps, at one moment.
  *
- * The text is hostile: lines that make no sense, and lines that overlap or go
- * back behind the one before, are skipped and counted, so the regions are
- * always sorted and disjoint. What a mapped file is, proc/module_file finds
- * out; how a map changes over time, proc/address_space keeps.
+ * The text is hostile: lines that are invalid, overlap or are out of order are skipped and counted,
+ * so the regions are always sorted and disjoint. proc/module_file identifies mapped files;
+ * proc/address_space keeps how a map changes over time.
  *
- * The kernel writes a newline in a path as \012 and leaves all other bytes as
- * they are, a backslash included: a file whose name really holds the four
- * characters \012 cannot be told apart and is read as a newline.
+ * The kernel writes a newline in a path as \012 and leaves all other bytes unchanged, including a
+ * backslash: a file name that really contains the four characters \012 cannot be distinguished and
+ * is read as a newline.
  *
- * A struct maps is used by one thread at a time; reading it is free for all.
+ * A struct maps is used by one thread at a time; any number of threads may read it.
  */
 
 #include <stdbool.h>
@@ -28,7 +27,7 @@ struct error;
 
 enum region_kind {
 	REGION_FILE,     /* a file with a name */
-	REGION_DELETED,  /* a file whose name is gone or now means another file */
+	REGION_DELETED,  /* a file whose name is gone or now refers to another file */
 	REGION_MEMFD,    /* memfd_create(); path is /memfd:name */
 	REGION_VDSO,     /* [vdso] */
 	REGION_VSYSCALL, /* [vsyscall] */
@@ -47,8 +46,8 @@ struct map_region {
 	uint64_t start;
 	uint64_t end;
 	uint64_t file_offset; /* of start */
-	uint64_t device;      /* as makedev() makes it */
-	uint64_t inode;       /* 0: no file, or not known */
+	uint64_t device;      /* as from makedev() */
+	uint64_t inode;       /* 0: no file, or unknown */
 	const char *path;     /* unescaped, without " (deleted)"; never NULL */
 	enum region_kind kind;
 	uint32_t protection; /* REGION_READ … */
@@ -66,15 +65,15 @@ struct maps {
 #define MAPS_EXECUTABLE_ONLY 1u
 
 /*
- * Adds nothing to what was in maps before: starts from zeroed maps. The caller
- * releases them with maps_fini(), also after a failure. The text is not kept
- * and need not end with a newline. Fails only without memory.
+ * Replaces what was in maps before: starts from zeroed maps. The caller releases them with
+ * maps_fini(), even after a failure. The text is not kept and need not end with a newline. Fails
+ * only without memory.
  */
 int maps_parse(struct maps *maps, const char *text, size_t size, unsigned int options);
 
 /*
- * Everything of a line but its path, which begins behind *at and some spaces. False when it is no
- * such line.
+ * Parses everything on a line except its path, which begins after *at and some spaces. False if it
+ * is not such a line.
  */
 bool map_region_parse(const char **at, const char *end, struct map_region *region);
 
@@ -83,18 +82,18 @@ int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *
 void maps_fini(struct maps *maps);
 
 /*
- * A number that tells whether executable memory is as it was: cheaper than reading
- * the maps to compare them. 0 when the process is gone.
+ * A number that changes when executable memory changes: cheaper than reading the maps to compare
+ * them. 0 if the process is gone.
  */
 uint64_t maps_code_fingerprint(pid_t pid);
 uint64_t maps_code_fingerprint_parse(const char *text, size_t size);
 
-/* The region that holds address, NULL when none does. */
+/* The region that contains address, or NULL. */
 const struct map_region *maps_find(const struct maps *maps, uint64_t address);
 
 /*
- * The kind that a name of the kernel's tells; the first *ret_bare bytes of it
- * are the path without " (deleted)".
+ * The kind that a name from the kernel implies; its first *ret_bare bytes are the path without "
+ * (deleted)".
  */
 enum region_kind region_kind_of(const char *name, size_t size, size_t *ret_bare);
 

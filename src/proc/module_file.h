@@ -3,13 +3,13 @@
 #define WICK_PROC_MODULE_FILE_H
 
 /*
- * module_file: what the file behind a mapped region is: its identity, its build
- * id, and the bias between runtime addresses and ELF vaddrs.
+ * module_file: identifies the file of a mapped region: its identity, its build id, and the bias
+ * between runtime addresses and ELF vaddrs.
  *
- * The file is looked for where the process itself sees it: by its own mapping
- * (/proc/PID/map_files), its /proc/PID/exe, its root directory, and last by the
- * bare path. A file found by name counts only when it is the one that is mapped.
- * Headers are read once for each file, however many processes map it.
+ * The file is searched where the process itself sees it: through its own mapping
+ * (/proc/PID/map_files), its /proc/PID/exe, its root directory, and finally by the bare path. A
+ * file found by name counts only if it is the one that is mapped. Headers are read once for each
+ * file, even if many processes map it.
  *
  * An object is used by one thread at a time.
  */
@@ -29,10 +29,9 @@ struct module_place {
 	struct module module; /* path is borrowed from the region, or is a constant */
 	uint64_t bias;        /* runtime address - ELF vaddr */
 	/*
-	 * 0, or why the file could not be read (negative errno; -ESTALE: only
-	 * another file bears the name). The identity then is what the region
-	 * tells, there is no build id, and the bias is a guess: right for files
-	 * whose offsets equal their vaddrs.
+	 * 0, or why the file could not be read (negative errno; -ESTALE: another file has the name
+	 * now). The identity then comes from the region, there is no build id, and the bias is a
+	 * guess: right for files whose offsets equal their vaddrs.
 	 */
 	int unread;
 };
@@ -41,26 +40,24 @@ struct module_files *module_files_new(void); /* NULL without memory */
 void module_files_free(struct module_files *files);
 
 /*
- * Finds out what a region of a process shows; pid 0 means this process, -1 a
- * process that is gone. The owner of anonymous memory, whose vaddrs are the raw
- * addresses, is for the caller to fill in. The vdso is taken for the one that
- * this process has. Returns 0 or -ENOMEM: a file that cannot be read is an
- * answer, see unread.
+ * Identifies the module of a region of a process; pid 0 means this process, -1 a process that is
+ * gone. The caller fills in the owner of anonymous memory, whose vaddrs are the raw addresses. The
+ * vdso is assumed to be the same as in this process. Returns 0 or -ENOMEM: a file that cannot be
+ * read is not an error, see unread.
  */
 int module_files_identify(struct module_files *files, pid_t pid, const struct map_region *region,
 			  struct module_place *ret);
 
 /*
- * Opens the file that a region shows, found in the same way, or the vdso of this
- * process for a region of that kind. The caller closes it with elf_close().
+ * Opens the file of a region, found in the same way, or this process's vdso for a region of that
+ * kind. The caller closes it with elf_close().
  */
 int module_files_open(struct module_files *files, pid_t pid, const struct map_region *region,
 		      struct elf_file **ret, struct error *err);
 
 /*
- * The path that the file of a region can be opened by now: its own where that still
- * leads to it, else one of /proc, good while the process lives. Returns 0 or why
- * there is none.
+ * A path by which the file of a region can be opened now: its own if that still leads to it, else
+ * one in /proc, valid while the process lives. Returns 0 or why there is none.
  */
 int module_files_locate(struct module_files *files, pid_t pid, const struct map_region *region,
 			char *ret, size_t size);

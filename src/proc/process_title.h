@@ -3,9 +3,9 @@
 #define WICK_PROC_PROCESS_TITLE_H
 
 /*
- * process_title: what a process calls itself in the place of its arguments, as "nginx: worker
- * process" and "postgres: checkpointer" do. Arguments, addresses and what else may follow in a
- * title are left out.
+ * process_title: the title that a process sets in place of its arguments, such as "nginx: worker
+ * process" and "postgres: checkpointer". Arguments, addresses and whatever else follows in a title
+ * are left out.
  */
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 #define PROCESS_TITLE_MAX 64
 
-/* From /proc; comm is the process's name. False where it has none. */
+/* From /proc; comm is the process's name. False without a title. */
 bool process_title_read(pid_t pid, const char *comm, char ret[PROCESS_TITLE_MAX]);
 
 /* From the text of /proc/PID/cmdline. */

@@ -12,20 +12,20 @@
 #include <sys/types.h>
 
 /*
- * The field of a name in the text of a status file, without its colon: a number,
- * in decimal or, for masks such as CapEff, in base 16. Returns 0, -ENOENT when there
- * is no such line, or -EINVAL when no number stands there.
+ * A numeric field in the text of a status file, by its name without the colon; in decimal or, for
+ * masks such as CapEff, in base 16. Returns 0, -ENOENT if there is no such line, or -EINVAL if it
+ * has no number.
  */
 int thread_status_parse(const char *text, const char *name, int base, uint64_t *ret);
 
-/* The same of a thread; tid 0 means this process. Also fails as reading the file fails. */
+/* The same for a thread; tid 0 means this process. Also returns the errors of reading the file. */
 int thread_status_read(pid_t tid, const char *name, int base, uint64_t *ret);
 
-/* The process of a thread, and who traces it (0: nobody); -1 when that cannot be told. */
+/* The process of a thread, and its tracer (0: none); -1 when unknown. */
 pid_t thread_process(pid_t tid);
 pid_t thread_tracer(pid_t tid);
 
-/* Whether its process has a handler for a signal; no when that cannot be told. */
+/* Whether its process has a handler for a signal; false when unknown. */
 bool thread_catches(pid_t tid, int number);
 
 #endif
