@@ -5,9 +5,9 @@
 /*
  * chain: from the chain of a sample to frames.
  *
- * A chain is what the kernel's own walk gave, the leaf first, with marks that say
- * which kind of addresses follow. Where a sample carries a copy of its user stack,
- * the user part of the chain is replaced by what our walk of the copy finds.
+ * A chain is the result of the kernel's own walk, the leaf first, with marks that say what kind of
+ * addresses follow. If a sample has a copy of its user stack, the user part of the chain is
+ * replaced by the result of our walk of the copy.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct tracked_process;
 /* A mark in a chain that the kernel never writes: the walk ended before the root. */
 #define PERF_MARK_CUT ((uint64_t)PERF_CONTEXT_MAX)
 
-/* Entries of a chain above this are marks: which kind of addresses follow. */
+/* Entries of a chain above this are marks: they say what kind of addresses follow. */
 static inline bool perf_is_mark(uint64_t entry)
 {
 	return entry >= (uint64_t)PERF_CONTEXT_MAX;
@@ -35,37 +35,36 @@ static inline bool perf_is_mark(uint64_t entry)
 
 uint64_t chain_count_addresses(const struct sample_record *sample);
 
-/* Whether a walk of ours ended before the root. */
+/* Whether our own walk ended before the root. */
 bool chain_is_cut(const struct sample_record *sample);
 
 /* How to walk the copied stacks of samples, and room for the chain of one. */
 struct chain_walk {
 	struct process_tracker *tracker;
-	uint64_t register_mask; /* what the samples' registers are */
-	uint32_t depth;         /* frames kept of a user stack */
-	uint32_t chain_depth;   /* that the kernel's own walk stops at */
+	uint64_t register_mask; /* which registers the samples have */
+	uint32_t depth;         /* maximum number of user frames */
+	uint32_t chain_depth;   /* at which the kernel's own walk stops */
 	uint64_t chain[MAX_CHAIN];
 };
 
 /*
- * Replaces the chain of a sample by the kernel's part of it and what a walk of the
- * copied stack gives; it then points into walk->chain. Returns how the walk ended
- * (UNWIND_ROOT …), 0 when there is no user part, or -ENOTSUP for a 32-bit program,
- * whose chain stays as it is.
+ * Replaces the chain of a sample by the kernel's part of it and the result of walking the copied
+ * stack; it then points into walk->chain. Returns how the walk ended (UNWIND_ROOT …), 0 without a
+ * user part, or -ENOTSUP for a 32-bit program, whose chain is unchanged.
  */
 int chain_walk_copy(struct chain_walk *walk, const struct tracked_process *process,
 		    struct sample_record *sample);
 
-/* What makes frames of a chain. */
+/* Turns chains into frames. */
 struct chain_frames {
 	struct process_tracker *tracker;
-	bool partial; /* not all mappings are told: see process_tracker_refresh() */
+	bool partial; /* not all mappings are reported: see process_tracker_refresh() */
 	struct frame frames[MAX_CHAIN + 1];
 };
 
 /*
- * The frames of a sample, the root first, with FRAME_TRUNCATED before it where the
- * stack is cut. They stand in frames until the next call.
+ * The frames of a sample, root first, preceded by FRAME_TRUNCATED if the stack is truncated. They
+ * are valid until the next call.
  */
 const struct frame *chain_frames(struct chain_frames *frames, struct tracked_process *process,
 				 const struct sample_record *sample, bool truncated,

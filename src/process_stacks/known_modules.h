@@ -2,8 +2,9 @@
 #ifndef WICK_PROCESS_STACKS_KNOWN_MODULES_H
 #define WICK_PROCESS_STACKS_KNOWN_MODULES_H
 
-/* known_modules: parts of files that were seen before: every process that maps one shares the
- * answer. */
+/*
+ * known_modules: parts of files that were seen before: all processes that map one share the result.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,15 +14,15 @@
 #include "elf/elf.h"
 
 struct known_module {
-	struct build_id build_id; /* as told */
+	struct build_id build_id; /* as reported */
 	uint64_t device;
 	uint64_t inode;
 	uint64_t file_offset;
 	uint32_t path;      /* string id */
 	uint32_t module;    /* in the sink */
 	uint64_t map_vaddr; /* start of the mapping - bias */
-	uint64_t looked_ns; /* when the file was looked at, CLOCK_MONOTONIC */
-	bool guessed;       /* the file could not be read: another process may know better */
+	uint64_t looked_ns; /* when the file was last read, CLOCK_MONOTONIC */
+	bool guessed;       /* the file could not be read: another process may have better access */
 };
 
 /* Starts as zeros. */
@@ -32,10 +33,10 @@ struct known_modules {
 
 void known_modules_fini(struct known_modules *modules);
 
-/* Completes *part with what is known of it. False when nothing is. */
+/* Completes *part with what is known about it. False if nothing is. */
 bool known_modules_find(const struct known_modules *modules, struct known_module *part);
 
-/* In the place of what was known of it. 0 or -ENOMEM. */
+/* Replaces what was known about it. 0 or -ENOMEM. */
 int known_modules_put(struct known_modules *modules, const struct known_module *part);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_PROCESS_STACKS_MODULE_TABLES_H
 
 /*
- * module_tables: the unwind table of each module, made when a stack first needs
- * it, from the cache on disk where that has it. Used by one thread at a time.
+ * module_tables: the unwind table of each module, created when a stack first needs it, or read from
+ * the cache on disk. Used by one thread at a time.
  */
 
 #include <stdbool.h>
@@ -22,20 +22,20 @@ struct module_table {
 	const uint32_t *pages;            /* see unwind_pages_fill() */
 };
 
-/* Borrows files. NULL without memory. A cache that cannot be used is done without. */
+/* Borrows files. NULL without memory. Works without the cache if that is unusable. */
 struct module_tables *module_tables_new(struct module_files *files);
 void module_tables_free(struct module_tables *tables);
 
 /*
- * The table of a module by its id; region and pid say where its file is, should
- * it have to be read; one with another build id than told (NULL or empty: not told)
- * has none. *ret is valid until the tables are freed.
+ * The table of a module by its id; region and pid say where its file is, in case it must be read. A
+ * file with another build id than the given one (NULL or empty: unknown) has no table. *ret is
+ * valid until the tables are freed.
  */
 void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
 		       const struct map_region *region, const struct build_id *build_id,
 		       struct module_table *ret);
 
-/* The same if it was asked for before; else false. */
+/* The same if it was requested before; else false. */
 bool module_tables_peek(const struct module_tables *tables, uint32_t module,
 			struct module_table *ret);
 

@@ -3,12 +3,11 @@
 #define WICK_PROCESS_STACKS_PROCESS_TRACKER_H
 
 /*
- * process_tracker: who runs, under which name, with what mapped where.
+ * process_tracker: which processes run, under which name, with what mapped where.
  *
- * Fed with the kernel's side-band records in the order of their time, and with
- * /proc for what was there before. It tells the sink of processes, threads,
- * modules and maps when a sample first needs them, and turns raw addresses into
- * frames. Used by every engine that gets side-band records.
+ * It receives the kernel's side-band records in order of time, and reads /proc for what existed
+ * before. It reports processes, threads, modules and maps to the sink when a sample first needs
+ * them, and turns raw addresses into frames. Used by every engine that receives side-band records.
  *
  * A process that execs becomes another one with the same pid (DECISIONS 2).
  */
@@ -35,12 +34,12 @@ struct process_tracker *process_tracker_new(struct sink *sink);
 void process_tracker_free(struct process_tracker *tracker);
 
 /*
- * The records are of processes that are gone, or of another machine: /proc is not
- * asked, and files count only when their identity is told and fits.
+ * The records are from processes that are gone, or from another machine: /proc is not read, and
+ * files count only if their identity is recorded and matches.
  */
 void process_tracker_set_offline(struct process_tracker *tracker);
 
-/* Learns a running process from /proc: name, threads, maps. -ESRCH when it is gone. */
+/* Reads a running process from /proc: name, threads, maps. -ESRCH if it is gone. */
 int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err);
 
 void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
@@ -49,37 +48,37 @@ void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid
 			  const char *comm, bool exec);
 void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid);
 
-/* An executable mapping appeared. build_id may be NULL or empty: not told. */
+/* An executable mapping appeared. build_id may be NULL or empty: unknown. */
 void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
 			 const struct map_region *region, const struct build_id *build_id);
 
 /*
- * The process and the dictionary's thread id for a sample; unknown ones are
- * looked up in /proc. Returns 0 or a negative errno.
+ * The process and the dictionary's thread id for a sample; unknown ones are looked up in /proc.
+ * Returns 0 or a negative errno.
  */
 int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
 			   struct tracked_process **ret_process, uint32_t *ret_thread);
 
 /*
- * A name for a thread, and its process, that no record has told of and that may be gone
- * already: to be called before process_tracker_sample().
+ * Suggests a name for a thread and its process, which no record has reported and which may already
+ * be gone: call it before process_tracker_sample().
  */
 void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t tid,
 			     const char *comm);
 
-/* The process of a pid as far as it was seen, NULL when it was not. */
+/* The process of a pid, NULL if it was not seen. */
 struct tracked_process *process_tracker_find(struct process_tracker *tracker, pid_t pid);
 
-/* The pids of processes that have not ended, one after the other; *at is 0 first. 0: no more. */
+/* Iterates over the pids of processes that have not ended; *at is 0 first. 0: no more. */
 pid_t process_tracker_next_live(const struct process_tracker *tracker, size_t *at);
 
-/* The name of a thread that was seen, "" of others. Valid until something is told. */
+/* The name of a thread that was seen, else "". Valid until the next record. */
 const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid);
 
-/* Differs wherever addresses of the process may mean something else. */
+/* Differs whenever addresses of the process may mean something else. */
 uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns);
 
-/* Differs from that of all other processes, and from that of the one before an exec. */
+/* Differs from that of all other processes, and from that of the same process before an exec. */
 uint32_t tracked_process_number(const struct tracked_process *process);
 bool tracked_process_ended(const struct tracked_process *process);
 
@@ -92,26 +91,25 @@ struct frame tracked_process_frame(const struct tracked_process *process, uint64
 				   uint64_t address);
 
 /*
- * The module that holds a user address at that time, with its unwind table, which
- * is made when first asked for. False where no module is.
+ * The module that contains a user address at that time, with its unwind table, which is created at
+ * first use. False if no module does.
  */
 bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
 			  uint64_t time_ns, uint64_t address, struct unwind_module *ret);
 
-/* Eight bytes of the process as they are now. False when it is gone, or of another time. */
+/* Eight bytes of the process as they are now. False if it is gone, or the tracker is offline. */
 bool tracked_process_read(const struct process_tracker *tracker,
 			  const struct tracked_process *process, uint64_t address, uint64_t *ret);
 
 /*
- * The table of a module, empty when it has none. False when nobody has asked for it
- * yet and it is not to be made now.
+ * The table of a module, empty if it has none. False if it was never requested and make is false.
  */
 bool process_tracker_table(struct process_tracker *tracker, uint32_t module, bool make,
 			   struct module_table *ret);
 
 /*
- * Reads the map of a process anew, for when not all its threads are watched; no
- * more often than pays. Returns whether it was read.
+ * Reads the map of a process again, for when not all its threads are watched; no more often than is
+ * worthwhile. Returns whether it was read.
  */
 bool process_tracker_refresh(struct process_tracker *tracker, struct tracked_process *process,
 			     uint64_t time_ns);

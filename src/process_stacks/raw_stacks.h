@@ -3,9 +3,8 @@
 #define WICK_PROCESS_STACKS_RAW_STACKS_H
 
 /*
- * raw_stacks: from stacks as raw addresses to the sink's ids, for engines that the
- * kernel tells nothing of new mappings: they are read from /proc when a stack
- * refers to code that nobody has heard of.
+ * raw_stacks: from stacks as raw addresses to the sink's ids, for engines that the kernel does not
+ * notify of new mappings: these are read from /proc when a stack refers to unknown code.
  */
 
 #include <stdbool.h>
@@ -43,18 +42,18 @@ uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *
 		       const struct raw_stack *stack);
 
 /*
- * Reads the map of a process, now that it is known to have changed. What took the place of another
- * did so at since_ns, or at most now when that is 0. Returns whether anything did.
+ * Reads the map of a process that is known to have changed. New mappings that replaced others did
+ * so at since_ns, or by now if that is 0. Returns whether any did.
  */
 bool raw_stacks_learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns);
 
-/* The process is another program now, or gone. */
+/* The process has become another program, or is gone. */
 void raw_stacks_forget(struct raw_stacks *stacks, pid_t pid);
 
-/* Lets the sink make room, between two drains. Returns as its trim does. */
+/* Lets the sink free memory, between two drains. Returns what its trim returns. */
 int raw_stacks_trim(struct raw_stacks *stacks, struct error *err);
 
-/* How many stacks there were; 0 when some were forgotten and may be the same. */
+/* The number of distinct stacks; 0 if some were forgotten and may be counted twice. */
 uint64_t raw_stacks_unique(const struct raw_stacks *stacks);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_PROCESS_STACKS_REGISTERS_H
 
 /*
- * registers: the general registers of a thread in the order of DWARF, from the
- * orders that ptrace and perf have them in. Of this machine's CPU only.
+ * registers: the general registers of a thread in DWARF order, from the orders that ptrace and perf
+ * use. Only for this machine's CPU.
  */
 
 #include <stdint.h>
@@ -14,25 +14,25 @@
 
 struct registers {
 	uint64_t pc;
-	uint64_t values[UNWIND_REGISTERS]; /* by DWARF number; 0 where there is none */
+	uint64_t values[UNWIND_REGISTERS]; /* by DWARF number; 0 where there is no register */
 };
 
-/* Of a thread that is in a ptrace stop of the caller. Returns 0 or a negative errno. */
+/* Reads a thread that is in a ptrace stop of the caller. Returns 0 or a negative errno. */
 int registers_of_thread(pid_t tid, struct registers *ret);
 
 /*
- * Of a perf sample: values are those of the bits of mask (sample_regs_user) from
- * the lowest on. Returns -EINVAL when the mask lacks some that a walk needs.
+ * From a perf sample: values has one word for each bit of mask (sample_regs_user), lowest first.
+ * Returns -EINVAL if the mask lacks registers that a walk needs.
  */
 int registers_of_sample(uint64_t mask, const void *values, struct registers *ret);
 
 /*
- * The register that holds the return address of a leaf, put into values, which are
- * by DWARF number. -EINVAL when the mask lacks it, -ENOTSUP when the CPU has none.
+ * Puts the register with the return address of a leaf into values, which are by DWARF number.
+ * -EINVAL if the mask lacks it, -ENOTSUP if the CPU has none.
  */
 int registers_link(uint64_t mask, const void *perf_values, uint64_t *values);
 
-/* The mask to ask perf for: all that have a DWARF number, and pc. */
+/* The mask to request from perf: all registers with a DWARF number, and pc. */
 uint64_t registers_perf_mask(void);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_PROCESS_STACKS_USER_STACK_H
 
 /*
- * user_stack: walks a user stack offline, from its copy and the registers at that
- * moment, with the tables of the modules that were mapped then.
+ * user_stack: walks a user stack offline, from its copy and the registers at that moment, with the
+ * tables of the modules that were mapped then.
  */
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct user_stack {
 	uint64_t pc;
 	const uint64_t *registers; /* by DWARF number */
 	uint64_t start;            /* of the copy: sp, or a little below it */
-	const uint8_t *bytes;      /* of any alignment */
+	const uint8_t *bytes;      /* unaligned */
 	uint64_t size;
 };
 
