@@ -3,8 +3,8 @@
 #define WICK_UNWIND_MODULE_H
 
 /*
- * module: which code lies where, and the rule for a pc of it. Freestanding, and
- * inline: a walk without a cache spends most of its time here.
+ * module: which code is where, and the rule for a pc in it. Freestanding, and inline: a walk
+ * without a cache spends most of its time here.
  */
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ struct unwind_module {
 	const uint32_t *pages;            /* optional, see unwind_pages_fill() */
 };
 
-/* The module that holds a pc, NULL when none does. */
+/* The module that contains a pc, or NULL. */
 static inline const struct unwind_module *unwind_module_find(const struct unwind_module *modules,
 							     size_t count, uint64_t pc)
 {
@@ -44,9 +44,8 @@ static inline const struct unwind_module *unwind_module_find(const struct unwind
 }
 
 /*
- * The row that pc is in, of first to last. Where there are few they are looked at
- * in turn: in stacks that come again the CPU guesses where that ends, and goes on
- * without waiting for the rows.
+ * The row of pc, from first to last. A few rows are searched linearly: for recurring stacks the CPU
+ * predicts where that ends, and continues without waiting for the rows.
  */
 static inline uint32_t unwind_row_between(const struct unwind_table *table, uint32_t first,
 					  uint32_t last, uint32_t pc)
@@ -70,8 +69,8 @@ static inline uint32_t unwind_row_between(const struct unwind_table *table, uint
 }
 
 /*
- * The rule for a runtime pc of a module, NULL when there is none. With pages the
- * search looks at the few rows of 128 bytes of code instead of all.
+ * The rule for a runtime pc of a module, or NULL. With pages, only the few rows of 128 bytes of
+ * code are searched instead of all.
  */
 static inline __attribute__((always_inline)) const struct unwind_rule *unwind_module_rule(
 	const struct unwind_module *module, uint64_t pc)

@@ -3,17 +3,17 @@
 #define WICK_UNWIND_OWN_STACK_H
 
 /*
- * own_stack: walks the stack of the thread that calls, from signal handlers and
- * allocation hooks alike. Allocates nothing, locks nothing, calls nothing.
+ * own_stack: walks the stack of the calling thread, from signal handlers and allocation hooks
+ * alike. Allocates nothing, locks nothing, calls nothing.
  *
  * What each part of a process needs:
- *	struct unwind_own   one: which modules there are
- *	struct unwind_thread   one for each thread, zeroed: its stack, its memory of rules
+ *	struct unwind_own   one: the list of modules
+ *	struct unwind_thread   one for each thread, zeroed: its stack, its cache of rules
  *	                       and of its last stack
  *
- * Threads: any number walk while one publishes modules. Readers are wait-free;
- * the publisher finds out with unwind_thread_walks() when an old list is unused.
- * A walk that interrupts a walk of its own thread does without its memory.
+ * Threads: any number may walk while one publishes modules. Readers are wait-free; the publisher
+ * uses unwind_thread_walks() to find out when an old list is unused. A walk that interrupts another
+ * walk of its own thread does not use the cache.
  */
 
 #include <stdatomic.h>
@@ -23,14 +23,14 @@
 #include "unwind/frame.h"
 #include "unwind/walk.h"
 
-/* The modules of a process. A list never changes; a change is a new list. */
+/* The modules of a process. A list never changes; a change makes a new list. */
 struct unwind_modules {
 	uint64_t generation; /* differs from that of every other list; not 0 */
 	uint32_t count;
 	bool unknown_code; /* as in struct unwind_space */
 	/*
-	 * Sorted. Mapped as long as the list is published: a hook of dlclose
-	 * publishes before it lets the module go.
+	 * Sorted. They stay mapped as long as the list is published: a hook of dlclose publishes
+	 * before the module is unloaded.
 	 */
 	struct unwind_module items[];
 };
@@ -41,16 +41,16 @@ struct unwind_own {
 };
 
 /*
- * Makes modules the current list and returns the one before. That one may be
- * freed once every thread was seen outside of a walk after the exchange: its
- * walks() is even, or differs from what it was then. Between the exchange and
- * the look at the threads stands a barrier for all of them, membarrier(2).
+ * Makes modules the current list and returns the previous one. That one may be freed once every
+ * thread was seen outside a walk after the exchange: its walks() is even, or has changed since.
+ * Between the exchange and checking the threads there must be a barrier for all of them,
+ * membarrier(2).
  */
 const struct unwind_modules *unwind_own_publish(struct unwind_own *own,
 						const struct unwind_modules *modules);
 
 #define UNWIND_CACHE_BITS 10
-#define UNWIND_ANCHORS 4096 /* memory as it is used */
+#define UNWIND_ANCHORS 4096 /* memory is used as needed */
 
 /* The rule for a pc. */
 struct unwind_cached {
@@ -60,41 +60,43 @@ struct unwind_cached {
 };
 
 /*
- * A frame of the last stack, and where its caller was found. The caller's state
- * follows from this state and the two slots alone: while they hold the same
- * values, it is the same.
+ * A frame of the last stack, and where its caller was found. The caller's state depends only on
+ * this state and the two slots: while they have the same values, it is the same.
  */
 struct unwind_anchor {
 	uint64_t pc; /* 0: this frame cannot be recognised */
 	uint64_t sp;
 	uint64_t fp;
-	uint64_t ra_slot; /* 0: the step to the caller must be taken again */
+	uint64_t ra_slot; /* 0: the step to the caller must be repeated */
 	uint64_t fp_slot; /* 0: the caller has the same fp */
-	bool by_fp;       /* fp says where the caller is; else sp alone does */
+	bool by_fp;       /* fp leads to the caller; else only sp does */
 };
 
 struct unwind_thread {
-	struct unwind_stack stack; /* set by the owner, and kept right */
+	struct unwind_stack stack; /* set and maintained by the owner */
 	struct unwind_stack alternate;
 	bool no_cache; /* for measurements */
 	bool no_anchors;
 	_Atomic uint32_t walks; /* odd while the thread walks */
 	uint32_t anchor_count;
 	bool whole; /* the anchors are all frames of the last stack, which reached the root */
-	uint64_t generation; /* of the modules that all below was learnt from */
-	uint64_t reused;     /* frames that were taken from the last stack, for statistics */
+	uint64_t generation; /* of the modules that everything below is based on */
+	uint64_t reused;     /* frames that were reused from the last stack, for statistics */
 	struct unwind_cached cache[1u << UNWIND_CACHE_BITS];
-	/* Of the last stack, root first; of a deeper one the frames next to where it ended. */
+	/*
+	 * Of the last stack, root first; of a deeper stack, the frames next to where the walk
+	 * ended.
+	 */
 	struct unwind_anchor anchors[UNWIND_ANCHORS];
-	struct unwind_anchor fresh[UNWIND_ANCHORS]; /* of a walk under way, leaf first, in turns */
+	struct unwind_anchor fresh[UNWIND_ANCHORS]; /* of the current walk, leaf first, as a ring */
 };
 
-/* Counts up when a walk begins and when it ends. */
+/* Incremented when a walk begins and when it ends. */
 uint32_t unwind_thread_walks(const struct unwind_thread *thread);
 
 /*
- * Walks from start, as unwind_walk() does. A stack that start is not on is not
- * walked: coroutines tell thread->stack where they are.
+ * Walks from start, like unwind_walk(). If start is not on thread->stack, there is no walk:
+ * coroutines must set thread->stack.
  */
 void unwind_own_walk(struct unwind_own *own, struct unwind_thread *thread,
 		     const struct unwind_frame *start, struct unwind_trace *trace);

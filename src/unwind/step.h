@@ -5,13 +5,13 @@
 /*
  * step: from a frame to its caller.
  *
- * Written once, over a way to read the target's memory, for every walker: in the
- * process, from outside, offline, and in the kernel. Freestanding, and all in
- * the headers frame.h, step_*.h and this one: a walker that gives constant functions as its
- * reader has them folded into the step.
+ * Written once, with callbacks that read the target's memory, for every walker: in the process,
+ * from outside, offline, and in the kernel. Freestanding, and entirely in the headers frame.h,
+ * step_*.h and this one: if a walker's reader consists of constant functions, they are inlined into
+ * the step.
  *
- * A walk begins with the registers of the interrupted instruction and ends for
- * one of the reasons below; each stack carries its reason.
+ * A walk begins with the registers of the interrupted instruction and ends for one of the reasons
+ * below; each stack carries its reason.
  *
  *	unwind_begin(limits, &frame)
  *	for (;;) {
@@ -35,7 +35,7 @@ struct unwind_caller {
 	uint64_t ra;
 };
 
-/* Where the frame of the unusual rules begins. */
+/* The CFA of the unusual rules. */
 UNWIND_INLINE enum unwind_end unwind_unusual_cfa(const struct unwind_limits *limits,
 						 const struct unwind_reader *reader,
 						 const struct unwind_rule *rule,
@@ -74,7 +74,7 @@ UNWIND_INLINE enum unwind_end unwind_unusual_cfa(const struct unwind_limits *lim
 	}
 }
 
-/* Where the frame begins when it is not for sp or fp alone to say. */
+/* The CFA where it does not depend on sp or fp alone. */
 UNWIND_INLINE enum unwind_end unwind_other_cfa(const struct unwind_limits *limits,
 					       const struct unwind_reader *reader,
 					       const struct unwind_rule *rule,
@@ -109,7 +109,7 @@ UNWIND_INLINE enum unwind_end unwind_rule_ra(const struct unwind_limits *limits,
 	return UNWIND_NO_RULE;
 }
 
-/* A zero where a guess has led to is no return address, rather than that of a root. */
+/* A zero found by guessing is not a return address, rather than the one of a root. */
 UNWIND_INLINE enum unwind_end unwind_doubt(const struct unwind_limits *limits, bool was_guessed,
 					   uint64_t ra, enum unwind_end end)
 {
@@ -119,8 +119,8 @@ UNWIND_INLINE enum unwind_end unwind_doubt(const struct unwind_limits *limits, b
 }
 
 /*
- * Whether an aligned frame's epilogue has given fp back already, which gcc does not
- * tell: fp of the frame itself lies between sp and the CFA, the caller's above.
+ * Whether the epilogue of an aligned frame has already restored fp, which gcc's CFI does not say:
+ * the frame's own fp is between sp and the CFA, the caller's is above.
  */
 UNWIND_INLINE bool unwind_fp_is_back(const struct unwind_rule *rule, uint64_t cfa,
 				     const struct unwind_frame *frame)
@@ -130,8 +130,8 @@ UNWIND_INLINE bool unwind_fp_is_back(const struct unwind_rule *rule, uint64_t cf
 }
 
 /*
- * Whether a register that was saved there is back: gcc's epilogues do not tell so. The
- * place is below sp then, which copies of stacks do not have.
+ * Whether a saved register has been restored, which gcc's CFI does not say in epilogues. Its slot
+ * is below sp then, and copies of stacks do not include it.
  */
 UNWIND_INLINE bool unwind_is_back(const struct unwind_limits *limits,
 				  const struct unwind_frame *frame, uint64_t place)
@@ -163,7 +163,7 @@ UNWIND_INLINE enum unwind_end unwind_rule_fp(const struct unwind_limits *limits,
 	return UNWIND_GOING;
 }
 
-/* Enters the caller with the register that the rule keeps, if it can be had. */
+/* Enters the caller with the register that the rule tracks, if it can be read. */
 UNWIND_INLINE enum unwind_end unwind_enter_keeping(const struct unwind_limits *limits,
 						   const struct unwind_reader *reader,
 						   const struct unwind_rule *rule,
@@ -186,9 +186,9 @@ UNWIND_INLINE enum unwind_end unwind_enter_keeping(const struct unwind_limits *l
 }
 
 /*
- * Makes the frame that of its caller. rule is that of unwind_lookup_pc(), NULL
- * when there is none. When the walk ends, the frame is as it was or half moved:
- * it must not be used. ret_slots may be NULL.
+ * Turns the frame into that of its caller. rule is the one for unwind_lookup_pc(), or NULL. When
+ * the walk ends, the frame is unchanged or half changed: it must not be used. ret_slots may be
+ * NULL.
  */
 UNWIND_INLINE enum unwind_end unwind_step(const struct unwind_limits *limits,
 					  const struct unwind_reader *reader,

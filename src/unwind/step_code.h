@@ -3,7 +3,7 @@
 #define WICK_UNWIND_STEP_CODE_H
 
 /*
- * step_code: what instructions tell of a frame that no rule is known for.
+ * step_code: what the instructions show about a frame without a known rule.
  *
  * A part of step.h, which includes it.
  */
@@ -13,12 +13,15 @@
 
 #include "unwind/frame.h"
 
-/* How much code is looked at for the beginning of a thread, for a call, and for that of a frame. */
+/*
+ * How much code is searched for the beginning of a thread, for a call, and for the creation of a
+ * frame.
+ */
 #define UNWIND_START_BYTES 64u
 #define UNWIND_CALL_BYTES 256u
 #define UNWIND_FRAME_BYTES 1024u
 
-/* The pc of a trampoline is that of its start (returned to), or either of its instructions. */
+/* The pc of a trampoline is its start (returned to), or either of its instructions. */
 UNWIND_INLINE bool unwind_is_trampoline(const struct unwind_arch *arch,
 					const struct unwind_reader *reader,
 					const struct unwind_frame *frame)
@@ -51,8 +54,8 @@ UNWIND_INLINE bool unwind_is_jump(const struct unwind_arch *arch, uint64_t word)
 }
 
 /*
- * Whether an interrupted pc is in the code that a thread begins with: no jump is
- * between that and pc.
+ * Whether an interrupted pc is in the code that a thread begins with: there is no jump between its
+ * beginning and pc.
  */
 UNWIND_INLINE bool unwind_is_start(const struct unwind_arch *arch,
 				   const struct unwind_reader *reader, uint64_t pc)
@@ -61,7 +64,7 @@ UNWIND_INLINE bool unwind_is_start(const struct unwind_arch *arch,
 
 	if (!reader->read_code || arch->start_code == 0)
 		return false;
-	pc += 4; /* the first instruction may be one that does nothing */
+	pc += 4; /* the first instruction may be a no-op */
 	for (uint64_t back = 0; back < UNWIND_START_BYTES; back += 4) {
 		if (!reader->read_code(reader->context, pc - back, &bytes))
 			return false;
@@ -74,8 +77,8 @@ UNWIND_INLINE bool unwind_is_start(const struct unwind_arch *arch,
 }
 
 /*
- * Whether lr is left over from a call that this function made itself: it points
- * to straight code that leads to pc.
+ * Whether lr is left over from a call that this function made itself: it points to straight code
+ * that leads to pc.
  */
 UNWIND_INLINE bool unwind_is_stale_lr(const struct unwind_arch *arch,
 				      const struct unwind_reader *reader, uint64_t lr, uint64_t pc)
@@ -91,8 +94,8 @@ UNWIND_INLINE bool unwind_is_stale_lr(const struct unwind_arch *arch,
 }
 
 /*
- * The bytes of the frame that a function without a rule makes, from the
- * instruction that makes it, before pc. 0: not found.
+ * The size of the frame that a function without a rule creates, from the instruction before pc that
+ * creates it. 0: not found.
  */
 UNWIND_INLINE uint64_t unwind_frame_bytes(const struct unwind_arch *arch,
 					  const struct unwind_reader *reader, uint64_t pc)
@@ -112,8 +115,8 @@ UNWIND_INLINE uint64_t unwind_frame_bytes(const struct unwind_arch *arch,
 }
 
 /*
- * Whether 8 bytes of x86-64 end with a call: of an address, or through a register or
- * memory. The first byte in memory is the lowest.
+ * Whether 8 bytes of x86-64 code end with a call: of an address, or through a register or memory.
+ * The first byte in memory is the lowest.
  */
 UNWIND_INLINE bool unwind_ends_with_call(uint64_t bytes)
 {
@@ -132,7 +135,7 @@ UNWIND_INLINE bool unwind_ends_with_call(uint64_t bytes)
 	       second == 0x94ff;                                         /* far(%reg,%reg) */
 }
 
-/* Whether an address is that behind a call, on a CPU whose calls push it. */
+/* Whether an address follows a call, on a CPU whose calls push it. */
 UNWIND_INLINE bool unwind_follows_call(const struct unwind_reader *reader, uint64_t address)
 {
 	uint64_t bytes;

@@ -3,8 +3,8 @@
 #define WICK_UNWIND_STEP_FALLBACK_H
 
 /*
- * step_fallback: a step where no rule is known: signal trampolines, places where
- * threads begin, stubs, and code that keeps frame pointers (JIT, Go, musl).
+ * step_fallback: a step without a known rule: signal trampolines, places where threads begin,
+ * stubs, and code that uses frame pointers (JIT, Go, musl).
  *
  * A part of step.h, which includes it.
  */
@@ -17,13 +17,10 @@
 #include "unwind/step_stack.h"
 #include "unwind/table.h"
 
-/*
- * Frames of real code are smaller; a wild frame pointer is caught when it points
- * further.
- */
+/* Real frames are smaller; a wild frame pointer that points further is detected. */
 #define UNWIND_GUESS_BYTES (1u << 20)
 
-/* How far a frame record may lie above sp in a leaf. */
+/* How far above sp a frame record may be in a leaf. */
 #define UNWIND_LEAF_BYTES 1024u
 
 UNWIND_INLINE bool unwind_maybe_code(const struct unwind_limits *limits,
@@ -34,7 +31,7 @@ UNWIND_INLINE bool unwind_maybe_code(const struct unwind_limits *limits,
 	       (!reader->is_code || reader->is_code(reader->context, address - 1));
 }
 
-/* Moves to the caller that a frame record names. */
+/* Moves to the caller in a frame record. */
 UNWIND_INLINE enum unwind_end unwind_record(const struct unwind_limits *limits,
 					    const struct unwind_reader *reader, uint64_t record,
 					    struct unwind_frame *frame)
@@ -61,11 +58,10 @@ UNWIND_INLINE enum unwind_end unwind_record(const struct unwind_limits *limits,
 }
 
 /*
- * The caller of an interrupted function without a rule, on a CPU with a link
- * register. Most such code are stubs without a frame (PLT, assembly). One that
- * has made its frame has saved lr in a record: fp points there, or sp does in
- * the one instruction before fp is set. The first entry of a PLT saves lr above
- * another register.
+ * The caller of an interrupted function without a rule, on a CPU with a link register. Most such
+ * code is stubs without a frame (PLT, assembly). A function that has created its frame has saved lr
+ * in a record: fp points to it, or sp does for the one instruction before fp is set. The first
+ * entry of a PLT saves lr above another register.
  */
 UNWIND_INLINE enum unwind_end unwind_leaf(const struct unwind_limits *limits,
 					  const struct unwind_reader *reader,
@@ -92,8 +88,8 @@ UNWIND_INLINE enum unwind_end unwind_leaf(const struct unwind_limits *limits,
 }
 
 /*
- * The same where calls push the return address. It is at sp as long as the function
- * has made no frame; or fp of the caller is, in the one instruction before fp is set.
+ * The same where calls push the return address. It is at sp until the function creates a frame; for
+ * the one instruction before fp is set, the caller's fp is at sp.
  */
 UNWIND_INLINE enum unwind_end unwind_pushed_leaf(const struct unwind_limits *limits,
 						 const struct unwind_reader *reader,
@@ -122,7 +118,7 @@ UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *li
 		frame->guessed = false;
 		return unwind_signal(limits, reader, frame);
 	}
-	/* The kernel returns from its own page as a function without a frame does. */
+	/* The kernel returns from its own page like a function without a frame. */
 	if (frame->exact && limits->arch->old_calls && frame->pc >> 12 == limits->arch->old_calls) {
 		frame->guessed = false;
 		if (!reader->read(reader->context, frame->sp, &ra))
@@ -139,18 +135,17 @@ UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *li
 		return UNWIND_GOING;
 	if (frame->fp_lost)
 		return UNWIND_NO_RULE;
-	/* Where a thread begins, by both ABIs, fp is zero. */
+	/* In both ABIs, fp is zero where a thread begins. */
 	if (frame->fp == 0)
 		return UNWIND_ROOT;
 	return unwind_record(limits, reader, frame->fp, frame);
 }
 
 /*
- * The CFA of a rule that counts from sp when sp is not known for sure, since the
- * callee was found by its frame record. It is right where records end frames, as
- * clang lays them out; a return address where the rule has it tells. Otherwise a
- * function that saved fp and lr side by side has made a record, and fp points to
- * it if it keeps frame pointers.
+ * The CFA of a rule relative to sp if sp is uncertain because the callee was found by its frame
+ * record. sp is right if records end frames, as in clang's layout; a return address where the rule
+ * expects it confirms that. Otherwise, a function that saved fp and lr side by side has made a
+ * record, and fp points to it if it uses frame pointers.
  */
 UNWIND_INLINE enum unwind_end unwind_guessed_cfa(const struct unwind_limits *limits,
 						 const struct unwind_reader *reader,

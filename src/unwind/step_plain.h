@@ -3,12 +3,12 @@
 #define WICK_UNWIND_STEP_PLAIN_H
 
 /*
- * step_plain: the step of most frames, without all that the others need.
+ * step_plain: the step of most frames, without everything that the others need.
  *
- * Nearly every frame but the first two was found by a rule and is left by one that
- * counts from sp or fp and has the return address in memory. unwind_step() gives the
- * same for them. In the kernel it is not the instructions that cost but the code
- * itself: between two samples the caches have forgotten it.
+ * Nearly every frame but the first two was found by a rule, and its own rule is relative to sp or
+ * fp and has the return address in memory. unwind_step() gives the same result for them. In the
+ * kernel, the cost is not the instructions but the size of the code: between two samples it is
+ * evicted from the caches.
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "unwind/frame.h"
 #include "unwind/table.h"
 
-/* Whether pc, sp and fp say all that there is to say of a frame. */
+/* Whether pc, sp and fp are all that is known about a frame. */
 UNWIND_INLINE bool unwind_frame_is_plain(const struct unwind_frame *frame)
 {
 	uint64_t marks;
@@ -37,7 +37,7 @@ UNWIND_INLINE bool unwind_rule_is_plain(const struct unwind_rule *rule)
 	       rule->fp <= UNWIND_FP_AT_CFA;
 }
 
-/* unwind_step() of a plain frame that has a plain rule: the caller is plain too. */
+/* unwind_step() for a plain frame with a plain rule: the caller is plain too. */
 UNWIND_INLINE enum unwind_end unwind_step_plain(const struct unwind_limits *limits,
 						const struct unwind_reader *reader,
 						const struct unwind_rule *rule,

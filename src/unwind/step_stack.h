@@ -3,8 +3,8 @@
 #define WICK_UNWIND_STEP_STACK_H
 
 /*
- * step_stack: steps that may lead to another stack: from a signal trampoline, and from
- * a function that has left its own.
+ * step_stack: steps that may lead to another stack: from a signal trampoline, and from a function
+ * that has left its own stack.
  *
  * A part of step.h, which includes it.
  */
@@ -15,9 +15,9 @@
 #include "unwind/table.h"
 
 /*
- * Looks at a frame whose sp is further up the same stack or, once in a walk, on another
- * that was left for this one. A walker that cannot tell which one a thread is on calls
- * it the alternate one and finds the other when it is needed.
+ * Accepts a frame whose sp is further up the same stack or, once in a walk, on another stack that
+ * was left for this one. A walker that does not know which stack a thread is on calls it the
+ * alternate one and finds the other when it is needed.
  */
 UNWIND_INLINE enum unwind_end unwind_change_stack(const struct unwind_limits *limits,
 						  const struct unwind_reader *reader,
@@ -37,7 +37,7 @@ UNWIND_INLINE enum unwind_end unwind_change_stack(const struct unwind_limits *li
 	return UNWIND_GOING;
 }
 
-/* Moves from a signal trampoline to what the signal interrupted, on whatever stack. */
+/* Moves from a signal trampoline to what the signal interrupted, on any stack. */
 UNWIND_INLINE enum unwind_end unwind_signal(const struct unwind_limits *limits,
 					    const struct unwind_reader *reader,
 					    struct unwind_frame *frame)
@@ -76,8 +76,8 @@ UNWIND_INLINE enum unwind_end unwind_signal(const struct unwind_limits *limits,
 }
 
 /*
- * The CFA of a function that runs on a stack of another (Go's, to read the clock): fp
- * tells where its own frame is, and the walk goes on there.
+ * The CFA of a function that runs on another stack (Go's, to read the clock): fp points to its own
+ * frame, and the walk continues there.
  */
 UNWIND_INLINE enum unwind_end unwind_cfa_away(const struct unwind_limits *limits,
 					      const struct unwind_reader *reader,

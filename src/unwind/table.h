@@ -5,16 +5,15 @@
 /*
  * table: where a function's caller is found, for every pc of a module.
  *
- * Sorted rows of 8 bytes say from which pc on which rule holds; a small
- * dictionary holds the rules. A row holds up to the next one. Code that no CFI
- * describes has rows with rule 0, "no rule".
+ * Sorted rows of 8 bytes say from which pc on which rule applies; a small dictionary has the rules.
+ * A row applies up to the next one. Code without CFI has rows with rule 0, "no rule".
  *
  *	pc      0x1000         0x1004         0x1040       0x1044
  *	rule    1: cfa=sp      2: cfa=sp+32   1: cfa=sp    0: none
  *	           ra=lr          ra=[cfa-24]    ra=lr
  *
- * Freestanding: used inside the watched program, by BPF programs and by tools.
- * The same bytes are the cache file, so all members have fixed widths.
+ * Freestanding: used inside the watched program, by BPF programs and by tools. The cache file has
+ * the same bytes, so all members have fixed widths.
  */
 
 #include <stddef.h>
@@ -27,16 +26,16 @@ struct unwind_row {
 };
 
 enum unwind_cfa {
-	UNWIND_CFA_NONE = 0,     /* no rule: nothing is known of this code */
+	UNWIND_CFA_NONE = 0,     /* no rule: nothing is known about this code */
 	UNWIND_CFA_SP = 1,       /* sp + cfa_offset */
 	UNWIND_CFA_FP = 2,       /* fp + cfa_offset */
-	UNWIND_CFA_REGISTER = 3, /* register cfa_register + cfa_offset; where it is known */
+	UNWIND_CFA_REGISTER = 3, /* register cfa_register + cfa_offset; if it is known */
 	UNWIND_CFA_PLT = 4,      /* x86-64: sp + 8 + ((pc & 15) >= cfa_extra ? 8 : 0) */
-	/* *(sp + cfa_offset + 8 * register) + cfa_extra, if a register is said */
+	/* *(sp + cfa_offset + 8 * register) + cfa_extra, if a register is given */
 	UNWIND_CFA_DEREF_SP = 5,
 	UNWIND_CFA_DEREF_FP = 6, /* *(fp + cfa_offset) + cfa_extra */
 	UNWIND_CFA_SIGNAL = 7,   /* a signal trampoline: all registers are in the frame */
-	UNWIND_CFA_FP_AWAY = 8,  /* fp + cfa_offset; sp may have left that stack for another */
+	UNWIND_CFA_FP_AWAY = 8,  /* fp + cfa_offset; sp may be on another stack */
 };
 
 enum unwind_ra {
@@ -49,20 +48,20 @@ enum unwind_ra {
 enum unwind_fp {
 	UNWIND_FP_SAME = 0,    /* the caller's is in the register */
 	UNWIND_FP_AT_CFA = 1,  /* *(cfa + fp_offset) */
-	UNWIND_FP_UNKNOWN = 2, /* in a place that no rule of ours can name */
-	UNWIND_FP_AT_FP = 3,   /* *(fp + fp_offset); where the CFA counts from something else */
+	UNWIND_FP_UNKNOWN = 2, /* in a place that our rules cannot express */
+	UNWIND_FP_AT_FP = 3,   /* *(fp + fp_offset); if the CFA is relative to something else */
 };
 
 /*
- * A module with code whose CFA counts from one more register (glibc's lazy resolver
- * from rbx) follows that one through all of its code: rules of UNWIND_CFA_SP and
- * UNWIND_CFA_FP then have its number in cfa_register, and in cfa_extra where the
- * caller's value is, from the CFA; 0: still in the register. 0 in cfa_register
- * says that nothing is known of it; it is the number of no such register.
+ * A module with code whose CFA is relative to one more register (glibc's lazy resolver uses rbx)
+ * tracks that register through all of its code: rules of UNWIND_CFA_SP and UNWIND_CFA_FP then have
+ * its number in cfa_register, and in cfa_extra where the caller's value is, relative to the CFA; 0:
+ * still in the register. 0 in cfa_register means that it is unknown; no such register has the
+ * number 0.
  */
 struct unwind_rule {
 	uint8_t cfa;          /* enum unwind_cfa */
-	uint8_t cfa_register; /* DWARF number, for UNWIND_CFA_REGISTER; or the one that is kept */
+	uint8_t cfa_register; /* DWARF number, for UNWIND_CFA_REGISTER; or the tracked one */
 	uint8_t ra;           /* enum unwind_ra */
 	uint8_t fp;           /* enum unwind_fp */
 	int32_t cfa_offset;
@@ -74,17 +73,17 @@ struct unwind_rule {
 _Static_assert(sizeof(struct unwind_row) == 8, "rows are part of the cache file");
 _Static_assert(sizeof(struct unwind_rule) == 20, "rules are part of the cache file");
 
-/* A table as it lies in memory; rows are sorted by pc and unique in it. */
+/* A table in memory; rows are sorted by pc and unique. */
 struct unwind_table {
 	const struct unwind_row *rows;
 	const struct unwind_rule *rules; /* rule 0 is UNWIND_CFA_NONE */
 	uint32_t row_count;
 	uint32_t rule_count;
-	uint64_t base;    /* vaddr that rows count from */
+	uint64_t base;    /* vaddr that the pcs of rows are relative to */
 	uint16_t machine; /* EM_X86_64 or EM_AARCH64 */
 };
 
-/* The rule for an ELF vaddr, NULL when the table has none for it. */
+/* The rule for an ELF vaddr, NULL if the table has none for it. */
 static inline const struct unwind_rule *unwind_table_find(const struct unwind_table *table,
 							  uint64_t vaddr)
 {

@@ -3,19 +3,18 @@
 #define WICK_UNWIND_TABLE_FILE_H
 
 /*
- * table_file: an unwind table at rest, so that a process may map it and use it.
+ * table_file: an unwind table as a file that a process can map and use.
  *
  *	header | rows (8 bytes each) | rules (20 bytes each)
  *
- * The file is for this machine's own use: numbers are little-endian like everything
- * that wick runs on. A reader refuses another version, another size than the header
- * says, and a wrong checksum.
+ * The file is only for this machine: numbers are little-endian, like everything that wick runs on.
+ * A reader refuses another version, another size than the header says, and a wrong checksum.
  */
 
 #include <stdint.h>
 
 #define UNWIND_FILE_MAGIC "wickunw\n"
-/* Raise it with every change of the rows, the rules or what the compiler makes of a file. */
+/* Increment it with every change of the rows, the rules or the compiler's output. */
 #define UNWIND_FILE_VERSION 8
 #define UNWIND_FILE_BUILD_ID_MAX 32
 
@@ -26,7 +25,7 @@ struct unwind_file_header {
 	uint8_t zero;
 	uint8_t build_id_size;
 	uint8_t build_id[UNWIND_FILE_BUILD_ID_MAX];
-	/* What the kernel said of the module's file: a build id may be anybody's. */
+	/* What the kernel knows about the module's file: a build id may be forged. */
 	uint64_t device;
 	uint64_t inode; /* 0: an image in memory */
 	uint64_t size_bytes;
@@ -37,7 +36,7 @@ struct unwind_file_header {
 	uint64_t base;
 	uint32_t row_count;
 	uint32_t rule_count;
-	uint64_t checksum; /* XXH3 of the whole file with 0 in this place */
+	uint64_t checksum; /* XXH3 of the whole file with 0 here */
 };
 
 _Static_assert(sizeof(struct unwind_file_header) == 128, "the header is part of the file");

@@ -3,11 +3,11 @@
 #define WICK_UNWIND_ARCH_ARCH_H
 
 /*
- * arch: what the step must know of a CPU and its Linux ABI.
+ * arch: what the step needs to know about a CPU and its Linux ABI.
  *
- * Data only, one constant for each CPU, so that any host can walk the stacks of
- * any other. The constants are static: a BPF program cannot link with another
- * file, and compilers fold them into the step.
+ * Only data, one constant for each CPU, so that any host can walk the stacks of any other. The
+ * constants are static: a BPF program cannot link with another file, and compilers fold them into
+ * the step.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct unwind_trampoline {
 	uint8_t last_instruction;
 };
 
-/* A kind of instructions of four bytes: those where word & mask == value. */
+/* A class of four-byte instructions: those with word & mask == value. */
 struct unwind_code {
 	uint32_t mask;
 	uint32_t value;
@@ -40,19 +40,19 @@ struct unwind_arch {
 	uint8_t lr_register;   /* UNWIND_REGISTERS: the CPU has none */
 	uint8_t cfa_alignment; /* bytes; a power of two */
 	/*
-	 * A frame record is { caller's fp, return address } where fp points. The
-	 * caller's sp is right above it only where calls push the return address.
+	 * A frame record is { caller's fp, return address } where fp points. The caller's sp is
+	 * right above it only if calls push the return address.
 	 */
 	bool record_ends_frame;
-	uint32_t scratch;   /* a bit for each register that a function need not give back */
+	uint32_t scratch;   /* a bit for each register that a function need not preserve */
 	uint16_t red_zone;  /* bytes below sp that a function may use */
 	uint64_t old_calls; /* number of a page of functions without a frame; 0: none */
-	/* The rest is for code without rules; zero where there is nothing to look for. */
+	/* The rest is for code without rules; zero if there is nothing to search for. */
 	uint64_t start_code; /* two instructions that clear fp and lr: where a thread begins */
 	struct unwind_code jumps[2];    /* instructions that end a straight piece of code */
-	struct unwind_code record_push; /* makes a frame and saves fp and lr at its low end */
+	struct unwind_code record_push; /* creates a frame and saves fp and lr at its low end */
 	struct unwind_trampoline trampoline;
-	uint16_t saved_pc; /* in the signal frame, from sp of the trampoline */
+	uint16_t saved_pc; /* in the signal frame, relative to the trampoline's sp */
 	uint16_t saved[UNWIND_REGISTERS];
 };
 

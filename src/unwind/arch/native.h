@@ -16,12 +16,12 @@
 #error "wick walks stacks of x86-64 and aarch64 only"
 #endif
 
-/* The frame of the function that this is in, to start a walk from. */
+/* The frame of the current function, to start a walk from. */
 UNWIND_INLINE void unwind_capture(struct unwind_frame *frame)
 {
 	*frame = (struct unwind_frame){.exact = true};
 #if defined(__aarch64__)
-	/* lr is good whenever the rule for this very pc says that it is needed. */
+	/* lr is valid whenever the rule for this pc needs it. */
 	__asm__ volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29\n\tmov %3, x30"
 			 : "=&r"(frame->pc), "=&r"(frame->sp), "=&r"(frame->fp), "=&r"(frame->lr));
 	frame->lr_valid = true;

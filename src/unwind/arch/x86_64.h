@@ -18,12 +18,12 @@ static const struct unwind_arch unwind_x86_64 = {
 	.sp_register = 7,
 	.fp_register = 6,
 	.lr_register = UNWIND_REGISTERS,
-	.cfa_alignment = 8, /* 16 at calls by the ABI, but assembly does as it likes */
+	.cfa_alignment = 8, /* 16 at calls by the ABI, but assembly may ignore that */
 	.record_ends_frame = true,
 	.scratch = 0x37 | 0xf << 8, /* rax, rdx, rcx, rsi, rdi, r8 … r11 */
 	.red_zone = 128,
 	.old_calls = 0xffffffffff600, /* vsyscall */
-	.start_code = 0,              /* a zero rbp tells it */
+	.start_code = 0,              /* a zero rbp shows it */
 	.trampoline =
 		{
 			.first = 0x0f0000000fc0c748, /* mov $15, %rax; syscall: nine bytes */
