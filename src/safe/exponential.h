@@ -3,16 +3,16 @@
 #define WICK_SAFE_EXPONENTIAL_H
 
 /*
- * exponential: the distance from one marked byte to the next where each byte is marked by
- * itself, one in so many on average. Whole numbers alone: floats are not ours to use inside
- * a program that is watched, nor in the kernel.
+ * exponential: the distance from one marked byte to the next if each byte is marked independently,
+ * one in so many on average. Integers only: we must not use floating point inside a watched
+ * program, nor in the kernel.
  */
 
 #include <stdint.h>
 
-/* ln 2 in 32 bits after the point. */
+/* ln 2 with 32 fractional bits. */
 #define EXPONENTIAL_LN2 2977044472ull
-#define EXPONENTIAL_BITS 24 /* after the point, of logarithms */
+#define EXPONENTIAL_BITS 24 /* fractional bits of logarithms */
 
 /* -log2(value / 2^64), bit by bit; the value is not 0. */
 static inline __attribute__((always_inline)) uint64_t exponential_minus_log2(uint64_t value)
@@ -21,7 +21,7 @@ static inline __attribute__((always_inline)) uint64_t exponential_minus_log2(uin
 	uint64_t fraction = 0;
 	uint64_t x;
 
-	/* By halves: there is no instruction for it everywhere. */
+	/* By bisection: not every CPU has an instruction for it. */
 	for (uint32_t half = 32; half > 0; half /= 2)
 		if (value >> (64 - half) == 0) {
 			value <<= half;
@@ -39,11 +39,11 @@ static inline __attribute__((always_inline)) uint64_t exponential_minus_log2(uin
 	return (zeros + 1) * (1ull << EXPONENTIAL_BITS) - fraction;
 }
 
-/* Of 64 random bits; the mean is below 2^48. At least 1. */
+/* From 64 random bits; the mean is below 2^48. At least 1. */
 static inline __attribute__((always_inline)) uint64_t exponential_step(uint64_t mean,
 								       uint64_t random)
 {
-	/* Below 2^30, for no logarithm is above 64. */
+	/* Below 2^30, because no logarithm is above 64. */
 	uint64_t e = exponential_minus_log2(random | 1) * EXPONENTIAL_LN2 >> 32;
 
 	return ((mean >> 16) * e >> (EXPONENTIAL_BITS - 16)) +

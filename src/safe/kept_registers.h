@@ -2,7 +2,7 @@
 #ifndef WICK_SAFE_KEPT_REGISTERS_H
 #define WICK_SAFE_KEPT_REGISTERS_H
 
-/* kept_registers: what a function finds in the registers that it must leave as they are. */
+/* kept_registers: the values of the registers that a function must preserve. */
 
 #include <stdint.h>
 
@@ -10,7 +10,7 @@
 
 #define SAFE_KEPT_REGISTERS 19u
 
-/* Fills ret, as far as the CPU has so many, and returns the stack pointer. */
+/* Fills as much of ret as the CPU has registers, and returns the stack pointer. */
 static inline __attribute__((always_inline)) uint64_t safe_kept_registers(uint64_t *ret)
 {
 	return arch_kept_registers(ret);

@@ -3,11 +3,10 @@
 #define WICK_SAFE_SYSCALL_H
 
 /*
- * syscall: calls of the kernel from code that runs inside a watched program.
+ * syscall: system calls from code that runs inside a watched program.
  *
- * Those of the C library set errno, may be cancelled, and may be somebody else's
- * functions of that name. These do nothing but the call: they return what the
- * kernel returns, a negative errno for a failure.
+ * The C library's functions set errno, may be cancelled, and may be replaced by other functions of
+ * that name. These make only the call and return the kernel's result: a negative errno on failure.
  */
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef WICK_SAFE_THREAD_POINTER_H
 #define WICK_SAFE_THREAD_POINTER_H
 
-/* thread_pointer: where the C library keeps what it knows of the thread that runs. */
+/* thread_pointer: where the C library keeps its data about the running thread. */
 
 #include <stdint.h>
 

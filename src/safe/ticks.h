@@ -3,9 +3,9 @@
 #define WICK_SAFE_TICKS_H
 
 /*
- * ticks: the CPU's counter of time, which costs a quarter of what the clock does.
- * Whoever reads them later knows pairs of ticks and CLOCK_MONOTONIC. No barrier:
- * a read may be some instructions early or late.
+ * ticks: the CPU's time counter, which costs a quarter of a clock read. To convert them later,
+ * readers have pairs of ticks and CLOCK_MONOTONIC. No barrier: a read may be some instructions
+ * early or late.
  */
 
 #include <stdint.h>
