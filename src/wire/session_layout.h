@@ -9,8 +9,8 @@
 #include "wire/session.h"
 
 /*
- * Few programs have more threads than these: the others have slots and rings behind theirs, and
- * smaller ones.
+ * Few programs have more threads than this: the others have their slots and rings after these, and
+ * smaller rings.
  */
 #define SESSION_FIRST_SLOTS 1024u
 #define SESSION_MORE_WORDS 4096u
@@ -25,7 +25,7 @@ struct session_layout {
 	((uint64_t)(SESSION_SLOTS - SESSION_FIRST_SLOTS) * sizeof(struct session_slot))
 _Static_assert(SESSION_MORE_BYTES % 65536 == 0, "rings begin on pages of any size");
 
-/* The most words that a ring may have. */
+/* The maximum size of a ring in words. */
 static inline uint32_t session_ring_words(const struct session_layout *layout, uint32_t index)
 {
 	return index < SESSION_FIRST_SLOTS || layout->ring_words < SESSION_MORE_WORDS
@@ -33,7 +33,7 @@ static inline uint32_t session_ring_words(const struct session_layout *layout, u
 		       : SESSION_MORE_WORDS;
 }
 
-/* Where the slots behind the first ones begin. */
+/* Where the slots after the first ones begin. */
 static inline uint64_t session_more_offset(const struct session_layout *layout)
 {
 	return layout->rings_offset + (uint64_t)SESSION_FIRST_SLOTS * layout->ring_words * 8;
@@ -47,7 +47,7 @@ static inline uint64_t session_slot_offset(const struct session_layout *layout, 
 				 (index - SESSION_FIRST_SLOTS) * sizeof(struct session_slot);
 }
 
-/* Also where the last one ends: for SESSION_SLOTS. */
+/* For SESSION_SLOTS: where the last one ends. */
 static inline uint64_t session_ring_offset(const struct session_layout *layout, uint32_t index)
 {
 	return index < SESSION_FIRST_SLOTS
