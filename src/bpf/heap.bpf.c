@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap: programs at the functions of an allocator. A block is told of when it is there,
- * with the stack of who has it; its end before it happens. What an allocator's functions
- * call of each other counts once: the outermost call is what the program asked for.
+ * heap: programs at the functions of an allocator. A block is reported once it exists, with the
+ * stack of its caller; its end is reported before it happens. Calls among an allocator's own
+ * functions count once: the outermost call is the program's request.
  */
 
 #include "bpf/heap_records.h"
@@ -16,7 +16,7 @@
 #include "wire/bpf_heap.h"
 
 volatile uint32_t heap_phase = BPF_HEAP_COUNTING;
-volatile uint32_t heap_pid = 0; /* whose address space is asked for */
+volatile uint32_t heap_pid = 0; /* the process whose address space is requested */
 
 static __always_inline uint64_t heap_draw(void)
 {
@@ -39,7 +39,7 @@ static __always_inline bool heap_choose(struct heap_thread *thread)
 	return true;
 }
 
-/* What a call asks for. */
+/* Reads what a call requests. */
 static __always_inline void heap_read_call(const struct cpu_registers *ctx, uint32_t shape,
 					   struct heap_thread *thread)
 {
@@ -47,7 +47,7 @@ static __always_inline void heap_read_call(const struct cpu_registers *ctx, uint
 	uint64_t second = CPU_ARGUMENT_1(ctx);
 	uint64_t third = CPU_ARGUMENT_2(ctx);
 
-	thread->block = first; /* where it is one */
+	thread->block = first; /* if it is a block */
 	switch (shape) {
 	case BPF_HEAP_SIZE:
 		thread->size = first;
@@ -66,7 +66,7 @@ static __always_inline void heap_read_call(const struct cpu_registers *ctx, uint
 	}
 }
 
-/* The state of a thread of the program that is followed; NULL when there is none. */
+/* The state of a thread of the watched program, or NULL. */
 static __always_inline struct heap_thread *heap_thread_of(struct task_struct *task)
 {
 	struct heap_thread *thread =
@@ -82,7 +82,7 @@ static __always_inline struct heap_thread *heap_thread_of(struct task_struct *ta
 	return thread->mm == mm ? thread : NULL; /* after an exec */
 }
 
-/* A function begins. Returns whether its return is of interest. */
+/* A function begins. Returns whether its return is needed. */
 static __noinline bool heap_enter(struct cpu_registers *ctx, uint64_t cookie)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
@@ -120,7 +120,7 @@ static __noinline bool heap_enter(struct cpu_registers *ctx, uint64_t cookie)
 	return thread->awaited;
 }
 
-/* It is back. */
+/* The function returns. */
 static __always_inline void heap_leave(struct cpu_registers *ctx, uint64_t cookie)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
@@ -133,7 +133,7 @@ static __always_inline void heap_leave(struct cpu_registers *ctx, uint64_t cooki
 	thread = bpf_task_storage_get(&heap_threads, task, NULL, 0);
 	if (!thread || !thread->awaited || thread->function != BPF_HEAP_NUMBER_OF(cookie) ||
 	    thread->sp + CALL_BYTES != CPU_SP(ctx))
-		return; /* of a part of another call */
+		return; /* part of another call */
 	thread->awaited = false;
 	if (BPF_HEAP_SHAPE_OF(cookie) == BPF_HEAP_OUT &&
 	    (block != 0 || bpf_probe_read_user(&block, sizeof(block), (void *)thread->block) != 0))
@@ -142,12 +142,12 @@ static __always_inline void heap_leave(struct cpu_registers *ctx, uint64_t cooki
 		if (thread->chosen && heap_keep_block(block))
 			heap_tell_block(ctx, task, thread, block, BPF_HEAP_CALL_OF(cookie));
 	} else if (thread->moved && thread->size > 0) {
-		(void)heap_keep_block(thread->block); /* or its end is not told */
+		(void)heap_keep_block(thread->block); /* on failure its end is not reported */
 		heap_tell_end(ctx, BPF_HEAP_KEPT, cookie, thread->block);
 	}
 }
 
-/* Shows the address space of a process, before anything depends on it. */
+/* Reports the address space of a process, before anything depends on it. */
 SEC("iter/task")
 int heap_space(struct bpf_iter__task *ctx)
 {
@@ -163,7 +163,7 @@ int heap_space(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* At entries and returns: the kernel shows a return if the entry has said 0. */
+/* At entries and returns: the kernel reports a return if the entry returned 0. */
 SEC("uprobe")
 int heap_session(struct cpu_registers *ctx)
 {
@@ -175,7 +175,7 @@ int heap_session(struct cpu_registers *ctx)
 	return 0;
 }
 
-/* The same for kernels before 6.13, which show all returns. */
+/* The same for kernels before 6.13, which report all returns. */
 SEC("uprobe")
 int heap_entered(struct cpu_registers *ctx)
 {

@@ -3,10 +3,10 @@
 #define WICK_BPF_HEAP_RECORDS_H
 
 /*
- * heap_records: records of what becomes of blocks, and the blocks whose end is waited for.
+ * heap_records: records of what happens to blocks, and the blocks whose end is awaited.
  *
- * Programs at an allocator's functions run in the context of a thread, and others may
- * interrupt them: a scratch is taken, and given back.
+ * Programs at an allocator's functions run in the context of a thread, and others may interrupt
+ * them: they take a scratch and give it back.
  */
 
 #include "bpf/heap_thread.h"
@@ -19,9 +19,9 @@
 #include "wire/bpf_heap.h"
 #include "wire/bpf_walk.h"
 
-#define HEAP_SLOTS 2u /* scratches of a CPU: one for who was interrupted */
+#define HEAP_SLOTS 2u /* scratches of a CPU: one for an interrupted program */
 
-const volatile uint64_t heap_sample_bytes = 0; /* between sampled blocks; 0: all are told of */
+const volatile uint64_t heap_sample_bytes = 0; /* between sampled blocks; 0: all are reported */
 
 struct heap_block {
 	uint64_t address;
@@ -56,7 +56,7 @@ static __always_inline void heap_count(uint32_t counter)
 	uint64_t *value = bpf_map_lookup_elem(&heap_counters, &counter);
 
 	if (value)
-		++*value; /* of this CPU alone; whoever interrupts may cost one */
+		++*value; /* of this CPU only; an interrupt may lose one */
 }
 
 static __always_inline struct scratch *heap_take_scratch(void)
@@ -85,7 +85,9 @@ static __always_inline void heap_tell_end(void *ctx, uint8_t op, uint64_t cookie
 		count(BPF_WALK_COUNT_LOST);
 }
 
-/* What was walked of a stack that cannot be walked to its end, if nothing else then the leaf. */
+/*
+ * Keeps the part of a stack that was walked if it cannot be walked to its end; at least the leaf.
+ */
 static __always_inline void heap_cut_stack(struct scratch *scratch)
 {
 	struct bpf_walk_head *head = &scratch->record.stack.head;
@@ -99,7 +101,7 @@ static __always_inline void heap_cut_stack(struct scratch *scratch)
 	heap_count(BPF_HEAP_COUNT_BARE);
 }
 
-/* A block is there: who has it goes on after the call that has just returned. */
+/* A block was allocated: its caller continues after the call that has just returned. */
 static __always_inline void heap_tell_block(struct cpu_registers *ctx, struct task_struct *task,
 					    const struct heap_thread *thread, uint64_t block,
 					    uint32_t call)
@@ -120,7 +122,7 @@ static __always_inline void heap_tell_block(struct cpu_registers *ctx, struct ta
 	scratch->record.stack.pcs[BPF_HEAP_WORD_SIZE] = thread->size;
 	scratch->record.stack.pcs[BPF_HEAP_WORD_CALL] = call;
 	registers_copy(&scratch->registers, ctx);
-	scratch->registers.pc--; /* of the call, as of all that are not the leaf */
+	scratch->registers.pc--; /* in the call, as for all frames but the leaf */
 	registers_forget_call(&scratch->registers);
 	scratch->walk.count = 0;
 	if (!walk_user(task, scratch) && has_room(scratch, 3)) {
@@ -142,7 +144,7 @@ static __always_inline struct heap_block heap_block_of(uint64_t address)
 				   .tgid = (uint32_t)(bpf_get_current_pid_tgid() >> 32)};
 }
 
-/* Whether the end of a block is to be told. Of sampled ones that is so once. */
+/* Whether the end of a block is reported. For a sampled block that happens once. */
 static __always_inline bool heap_take_block(uint64_t address)
 {
 	struct heap_block block = heap_block_of(address);

@@ -3,11 +3,11 @@
 #define WICK_BPF_HEAP_THREAD_H
 
 /*
- * heap_thread: the call of an allocator's function that a thread is in, and whether
- * another one is a part of it.
+ * heap_thread: the call of an allocator's function that a thread is in, and whether another call is
+ * part of it.
  *
- * Returns are not always seen: they are not asked for where a block is not recorded, and
- * an exception leaves a function without one. So a call is told by its place on the stack.
+ * Returns are not always seen: they are not requested if a block is not recorded, and an exception
+ * leaves a function without one. So a call is identified by its position on the stack.
  */
 
 #include "bpf/kernel.h"
@@ -15,17 +15,17 @@
 #include "wire/bpf_heap.h"
 
 struct heap_thread {
-	uint64_t mm; /* another: the thread is of another program since */
+	uint64_t mm; /* if it differs, the thread now runs another program */
 	/* The last outermost call, at its entry: */
 	uint64_t sp;
 	uint64_t return_address;
 	uint64_t size;
-	uint64_t block;      /* that is to be resized, or where the new one will stand */
-	uint64_t left_bytes; /* until a block is sampled; 0: not drawn yet */
+	uint64_t block;      /* to be resized, or where the new one will be stored */
+	uint64_t left_bytes; /* until the next sampled block; 0: not drawn yet */
 	uint32_t function;
-	uint8_t awaited; /* its return is */
+	uint8_t awaited; /* its return is awaited */
 	uint8_t chosen;  /* its block is recorded */
-	uint8_t moved;   /* it was told that the block is about to be another */
+	uint8_t moved;   /* it was reported that the block is about to be replaced */
 	uint8_t zero;
 };
 
@@ -36,15 +36,15 @@ struct {
 	__type(value, struct heap_thread);
 } heap_threads SEC(".maps");
 
-/* The functions' code, sorted or not, and what lies around all of it. */
+/* The functions' code, sorted or not, and the range around all of it. */
 const volatile struct bpf_heap_range heap_ranges[BPF_HEAP_FUNCTIONS] = {};
 const volatile uint32_t heap_range_count = 0;
 const volatile struct bpf_heap_range heap_code = {};
 
-/* What the kernel has calls return to whose return it shows; 0: nobody has looked yet. */
+/* Where the kernel makes calls return to if it reports their return; 0: unknown yet. */
 volatile uint64_t heap_trampoline = 0;
 
-/* Whether the allocator itself calls. */
+/* Whether the allocator itself is the caller. */
 static __always_inline bool is_own_code(uint64_t address)
 {
 	if (address - heap_code.start >= heap_code.end - heap_code.start)
@@ -56,9 +56,9 @@ static __always_inline bool is_own_code(uint64_t address)
 }
 
 /*
- * Whether a call that begins is a part of the last outermost one. One that is jumped to
- * has its caller's place and return address, or what the kernel has put in place of that;
- * no caller calls two functions from one place.
+ * Whether a call that begins is part of the last outermost one. One that was jumped to has its
+ * caller's position and return address, or what the kernel put in place of that; no caller calls
+ * two functions from one place.
  */
 static __always_inline bool is_nested(struct heap_thread *thread, uint64_t sp,
 				      uint64_t return_address, uint32_t function)
@@ -70,7 +70,7 @@ static __always_inline bool is_nested(struct heap_thread *thread, uint64_t sp,
 		return true;
 	if (thread->awaited && sp < thread->sp)
 		return true;
-	thread->awaited = false; /* if it was, the call was left without a return */
+	thread->awaited = false; /* if it was, that call ended without a return */
 	return is_own_code(return_address);
 }
 

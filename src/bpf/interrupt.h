@@ -3,10 +3,10 @@
 #define WICK_BPF_INTERRUPT_H
 
 /*
- * interrupt: whether the kernel does something for the current task, or something
- * else that only borrows its CPU. The kernel counts that in its preempt_count, which
- * each CPU keeps elsewhere. A kernel that does not give it away (on x86-64 without
- * CONFIG_KALLSYMS_ALL) leaves that to whoever reads the stack.
+ * interrupt: whether the kernel works on behalf of the current task, or on something else that only
+ * borrows its CPU. The kernel counts that in its preempt_count, which each CPU architecture keeps
+ * elsewhere. If a kernel does not export it (on x86-64 without CONFIG_KALLSYMS_ALL), the reader
+ * decides by the stack.
  */
 
 #include "bpf/kernel.h"
@@ -26,10 +26,10 @@ static __always_inline bool preempt_count(const struct task_struct *task, uint32
 #elif defined(WITH_KERNEL_VARIABLES)
 
 /*
- * It moved there in Linux 6.2 and back in 6.15, so one of the two is missing, and to be
- * sure of that libbpf looks into all modules, which only root may. A kernel whose BTF
- * names a variable that its kallsyms leave out refuses the programs. So they are built
- * twice, and these are loaded first where wakers are asked for.
+ * It moved there in Linux 6.2 and back in 6.15, so one of the two is missing. To be sure of that,
+ * libbpf searches all modules, which only root may do. A kernel whose BTF has a variable that its
+ * kallsyms leave out refuses the programs. So they are built twice, and these are loaded first if
+ * wakers are requested.
  */
 struct pcpu_hot {
 	int preempt_count;

@@ -3,10 +3,10 @@
 #define WICK_BPF_KERNEL_H
 
 /*
- * kernel: the little that the BPF programs need to know of the kernel's types.
+ * kernel: the few kernel types that the BPF programs need.
  *
- * Written by hand, so that the build needs no kernel headers and no kernel of the
- * machine that it is for; members are found in the running kernel by name (CO-RE).
+ * Written by hand, so that the build needs neither kernel headers nor the target machine's kernel;
+ * members are found in the running kernel by name (CO-RE).
  */
 
 #include <stdbool.h>
@@ -21,15 +21,15 @@
 #define KERNEL_TYPE __attribute__((preserve_access_index))
 
 /*
- * A function that the verifier looks at once, for whatever it may be given, and not
- * from each place that calls it: loading takes half the time. Pointers may be NULL to it.
- * Weak: several units have it, and the linker keeps one.
+ * A function that the verifier checks once, for any arguments, and not from each call site: loading
+ * takes half the time. Its pointers may be NULL. Weak: several units have it, and the linker keeps
+ * one.
  */
 #define GLOBAL __attribute__((noinline, weak))
 
 /*
  * Maps and settings that several units share are defined by one of them, shared.bpf.c, which sets
- * DEFINES_SHARED; all others refer to them, and the linker of bpftool joins them.
+ * DEFINES_SHARED; all others refer to them, and bpftool's linker joins them.
  */
 #if defined(DEFINES_SHARED)
 #define SHARED

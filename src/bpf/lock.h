@@ -3,21 +3,21 @@
 #define WICK_BPF_LOCK_H
 
 /*
- * lock: which lock a task waits for. Mutexes, condition variables, semaphores and the like of
- * all languages wait in one system call: futex. What it was given stands in the registers that
- * the task had when it entered the kernel, and is told by its address.
+ * lock: which lock a task waits for. Mutexes, condition variables, semaphores and the like of all
+ * languages wait in one system call: futex. Its arguments are in the registers that the task had
+ * when it entered the kernel; a lock is identified by its address.
  */
 
 #include "bpf/kernel.h"
 #include "bpf/registers.h"
 
-#define CALL_FUTEX_WAIT 455 /* of Linux 6.7; the same number on every CPU */
+#define CALL_FUTEX_WAIT 455 /* since Linux 6.7; the same number on every CPU */
 
-#define FUTEX_FLAGS 0x180u /* of a process alone, and which clock */
+#define FUTEX_FLAGS 0x180u /* private to a process, and which clock */
 /* FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI and LOCK_PI2; the others do not wait. */
 #define FUTEX_WAITS (1u << 0 | 1u << 6 | 1u << 9 | 1u << 11 | 1u << 13)
 
-/* The address of what a task waits for that is inside the kernel; 0: it is no lock. */
+/* The address of the lock that a task in the kernel waits for; 0: not a lock. */
 static __always_inline uint64_t lock_of(const struct cpu_registers *saved,
 					const struct cpu_position *position)
 {

@@ -3,8 +3,8 @@
 #define WICK_BPF_LOOKUP_H
 
 /*
- * lookup: the rule of a pc, from those remembered by this CPU, or from the
- * mappings of the address space, then the pages and the rows of a table.
+ * lookup: the rule of a pc, from this CPU's cache, or from the mappings of the address space and
+ * then the pages and the rows of a table.
  */
 
 #include "bpf/kernel.h"
@@ -30,8 +30,8 @@ static __always_inline const uint64_t *store_word(uint32_t word)
 }
 
 /*
- * A search among words of the store that are sorted. The loops are the kernel's:
- * the verifier would follow every way through one of ours.
+ * A search among sorted words of the store. It uses the kernel's loops: the verifier would follow
+ * every path through one of ours.
  */
 struct search {
 	uint64_t what; /* a pc, or its offset */
@@ -60,7 +60,7 @@ static long halve_mappings(uint32_t index, void *context)
 	return 0;
 }
 
-/* The mapping that holds a pc; NULL when none does. */
+/* The mapping that contains a pc, or NULL. */
 static __always_inline const struct bpf_walk_mapping *find_mapping(const struct walk *walk,
 								   uint64_t pc)
 {
@@ -75,7 +75,7 @@ static __always_inline const struct bpf_walk_mapping *find_mapping(const struct 
 	return mapping && pc < mapping->end ? mapping : NULL;
 }
 
-/* Finds a mapping and keeps it in place of the recent one that was found first. */
+/* Finds a mapping and replaces the oldest of the recent ones with it. */
 static __noinline const struct bpf_walk_mapping *learn_mapping(struct scratch *scratch, uint64_t pc)
 {
 	struct walk *walk = &scratch->walk;
@@ -90,7 +90,7 @@ static __noinline const struct bpf_walk_mapping *learn_mapping(struct scratch *s
 	return &recent->mapping;
 }
 
-/* The mapping of a pc, NULL when there is none. */
+/* The mapping of a pc, or NULL. */
 static __always_inline const struct bpf_walk_mapping *get_mapping(struct scratch *scratch,
 								  uint64_t pc)
 {
@@ -124,7 +124,7 @@ static long halve_rows(uint32_t index, void *context)
 	return 0;
 }
 
-/* The rule that rows give for an offset; 0 is that there is none. */
+/* The rule for an offset according to the rows; 0: none. */
 static __always_inline uint32_t find_rule(const struct bpf_walk_mapping *mapping, uint64_t offset)
 {
 	struct search search = {.what = offset, .first = mapping->first_row};
@@ -132,7 +132,7 @@ static __always_inline uint32_t find_rule(const struct bpf_walk_mapping *mapping
 	const struct unwind_row *row;
 	const uint64_t *page;
 
-	/* The last row holds up to the end of the mapping. */
+	/* The last row applies up to the end of the mapping. */
 	if (number >= mapping->page_count)
 		number = mapping->page_count - 1;
 	page = store_word(mapping->first_page + number);
@@ -140,14 +140,14 @@ static __always_inline uint32_t find_rule(const struct bpf_walk_mapping *mapping
 		return 0;
 	if (*page & BPF_WALK_ONE_RULE)
 		return (uint16_t)*page;
-	search.low = (uint32_t)*page;          /* the row that holds at the start of the page */
+	search.low = (uint32_t)*page;          /* the row that applies at the start of the page */
 	search.high = (uint32_t)(*page >> 32); /* the first that begins after its end */
 	bpf_loop(ROW_STEPS, halve_rows, &search, 0);
 	row = (const struct unwind_row *)store_word(search.first + search.low);
 	return row && row->pc <= offset ? row->rule : 0;
 }
 
-/* Finds the rule of a pc and remembers it. Returns 0 when something is not here yet. */
+/* Finds the rule of a pc and caches it. Returns 0 if something is not loaded yet. */
 GLOBAL int look_up(struct scratch *scratch, uint64_t pc, uint32_t at)
 {
 	struct remembered *place;
@@ -175,7 +175,7 @@ GLOBAL int look_up(struct scratch *scratch, uint64_t pc, uint32_t at)
 	return 1;
 }
 
-/* Sets the rule of a pc as the one to be used. Returns false when something is not here yet. */
+/* Makes the rule of a pc the current one. Returns false if something is not loaded yet. */
 static __always_inline bool find_frame_rule(struct scratch *scratch, uint64_t pc)
 {
 	uint32_t at = (uint32_t)(pc ^ pc >> 12) & (REMEMBERED - 1);

@@ -3,15 +3,15 @@
 #define WICK_BPF_MAPS_H
 
 /*
- * maps: what the engine fills and the programs read. Sizes that depend on the
- * target are set before loading.
+ * maps: what the engine fills and the programs read. Sizes that depend on the target are set before
+ * loading.
  */
 
 #include "bpf/kernel.h"
 #include "unwind/table.h"
 #include "wire/bpf_walk.h"
 
-/* A chunk of the store; chunks are made as tables come. */
+/* A chunk of the store; chunks are created as tables are loaded. */
 struct chunk {
 	uint64_t words[BPF_WALK_CHUNK_WORDS + BPF_WALK_CHUNK_SLACK];
 };
@@ -45,7 +45,7 @@ SHARED struct {
 	__type(value, struct bpf_walk_space);
 } spaces SEC(".maps");
 
-/* One event a CPU that feeds the ring of that CPU. */
+/* One event for each CPU, which feeds the ring of that CPU. */
 SHARED struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__type(key, uint32_t);
@@ -64,7 +64,7 @@ static __always_inline void count_more(uint32_t counter, uint64_t by)
 	uint64_t *value = bpf_map_lookup_elem(&counters, &counter);
 
 	if (value)
-		*value += by; /* of this CPU alone; an interrupt may cost one */
+		*value += by; /* of this CPU only; an interrupt may lose one */
 }
 
 static __always_inline void count(uint32_t counter)

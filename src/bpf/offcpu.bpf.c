@@ -3,15 +3,16 @@
  * offcpu: how long threads are off their CPUs, and where they left them.
  *
  *	switch out	the stack is captured and kept
- *	wakeup		the moment is kept: what follows is waiting for a CPU
+ *	wakeup		the time is kept: what follows is waiting for a CPU
  *	switch in	the record is sent, with both times
  *
- * A stack must be taken when a thread leaves, for only then is its memory at hand;
- * but only those that stay away for long enough are sent.
- * Where that happens very often stacks are taken now and then, see offcpu_place.h.
+ * A stack must be taken when a thread leaves, because only then its memory is accessible; but only
+ * those that stay away long enough are sent. If that happens very often, stacks are taken only now
+ * and then, see offcpu_place.h.
  *
- * A thread that leaves in a pause is forgotten: once that is over those that sleep then are
- * listed, as at the start (sleepers.h). One that has left before is kept until it is back.
+ * A thread that leaves during a pause is forgotten: after the pause, the threads that are asleep
+ * then are listed, as at the start (sleepers.bpf.c). One that left before the pause is kept until
+ *it is back.
  */
 
 #include "bpf/kernel.h"
@@ -28,18 +29,18 @@
 #include "wire/bpf_walk.h"
 
 /*
- * One in so many switches is timed, for clocks cost as much as the rest of most; those with a
- * stack always are.
+ * One in this many switches is timed, because reading clocks costs as much as the rest of most
+ * switches; those with a stack are always timed.
  */
 #define TIMED 16
 
-/* Whom a switch is about. */
+/* What a switch is about. */
 struct switch_facts {
-	bool own;   /* a thread that is watched */
-	bool stack; /* one was taken, or is sent */
+	bool own;   /* a watched thread */
+	bool stack; /* a stack was taken or sent */
 };
 
-/* Adds up a time whose stack was not taken. A long one is sent at once, with its times. */
+/* Adds a time whose stack was not taken to the sums. A long one is sent at once, with its times. */
 static __always_inline void add_up(void *ctx, struct bpf_walk_away *from)
 {
 	const struct bpf_walk_times *times = &from->times;
@@ -51,7 +52,7 @@ static __always_inline void add_up(void *ctx, struct bpf_walk_away *from)
 	if (index >= BPF_WALK_PLACES)
 		return;
 	place = &from->places[index];
-	/* One that has gone on in a pause is cut by who knows when that was. */
+	/* If it lasted into a pause, the reader cuts it: it knows when the pause was. */
 	if (times->back_ns - times->left_ns >= away_gap_ns || times->left_ns < away_resumed_ns) {
 		force_next(place);
 		if (send_sums(ctx, from, index) == 0)
@@ -64,7 +65,7 @@ static __always_inline void add_up(void *ctx, struct bpf_walk_away *from)
 	place->sums.waited_ns += was_woken ? times->back_ns - times->woken_ns : 0;
 }
 
-/* Sends the record of a stack that was taken, with what was added up at its place. */
+/* Sends the record of a stack that was taken, with the sums of its place. */
 static __always_inline void send_taken(void *ctx, struct bpf_walk_away *from)
 {
 	uint32_t index = from->place;
@@ -104,7 +105,7 @@ static __always_inline void note_return(void *ctx, uint32_t tid, uint64_t now_ns
 	if (now_ns - from->times.left_ns < least_away_ns) {
 		count(BPF_WALK_COUNT_SHORT);
 		from->times.left_ns = 0;
-		/* Long times at its place may have no stacks of their own: this one is told. */
+		/* Long times at its place may have no stacks of their own: this one is sent. */
 		if (from->taken && away_gap_ns != 0)
 			send_taken(ctx, from);
 	} else if (from->taken) {
@@ -115,10 +116,10 @@ static __always_inline void note_return(void *ctx, uint32_t tid, uint64_t now_ns
 	from->times.left_ns = 0;
 }
 
-/* Adds up what switches take. */
+/* Adds up the time spent on switches. */
 static __always_inline void time_switch(const struct switch_facts *facts, uint64_t began_ns)
 {
-	/* By all bits: clocks may go in steps that are divided by any small number. */
+	/* Uses all bits: clocks may advance in steps that are multiples of any small number. */
 	bool chosen = ((began_ns * HASH_FACTOR) >> 32) % TIMED == 0;
 
 	if (facts->own)
@@ -133,7 +134,7 @@ static __always_inline void time_switch(const struct switch_facts *facts, uint64
 	}
 }
 
-/* One that ends may be watched no more, but its place is to be free. So it is in a pause. */
+/* A thread that ends may no longer be watched, but its entry must be freed. In a pause as well. */
 static __noinline void note_end(void *ctx, uint32_t tid)
 {
 	struct bpf_walk_away *from = bpf_map_lookup_elem(&away, &tid);
@@ -194,7 +195,7 @@ int woken(uint64_t *ctx)
 	return 0;
 }
 
-/* A new thread waits for its first CPU; where it will begin is all that is known of it. */
+/* A new thread waits for its first CPU; only where it will begin is known about it. */
 SEC("tp_btf/sched_wakeup_new")
 int born(uint64_t *ctx)
 {
@@ -204,7 +205,7 @@ int born(uint64_t *ctx)
 	uint32_t tid = (uint32_t)BPF_CORE_READ(task, pid);
 	struct bpf_walk_away *place;
 
-	/* Events of a control group do not tell of new processes: nobody would know its name. */
+	/* Events of a control group do not report new processes: its name would be unknown. */
 	if (!scratch || away_paused || watch_by == BPF_WALK_BY_CGROUP || !is_watched(task) ||
 	    bpf_map_update_elem(&away, &tid, &scratch->away, BPF_ANY) != 0)
 		return 0;

@@ -3,8 +3,8 @@
 #define WICK_BPF_OFFCPU_CALLS_H
 
 /*
- * offcpu_calls: the first return addresses on the stack of a thread that leaves its CPU: who comes
- * to the same place from elsewhere is told apart by them.
+ * offcpu_calls: the first return addresses on the stack of a thread that leaves its CPU: they
+ * distinguish threads that come to the same place from elsewhere.
  */
 
 #include "bpf/kernel.h"
@@ -14,7 +14,7 @@
 
 #define HASH_FACTOR 0x9e3779b97f4a7c15ull
 
-/* The return addresses of a place as they are on the stack now, which is in the window. */
+/* Hashes the return addresses of a place as they are on the stack now, which is in the window. */
 static __always_inline uint64_t hash_calls(const struct scratch *scratch,
 					   const struct bpf_walk_place *place)
 {
@@ -53,8 +53,8 @@ static long find_call(uint32_t index, void *context)
 }
 
 /*
- * Finds the first return addresses of the stack that was taken, so that others that come to the
- * same place from elsewhere are told apart.
+ * Finds the first return addresses of the stack that was taken, to distinguish other ways to the
+ * same place.
  */
 static __noinline void learn_calls(struct scratch *scratch, struct bpf_walk_place *place)
 {

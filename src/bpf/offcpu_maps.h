@@ -9,7 +9,7 @@
 #include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
 
-/* Whom to watch, by process id or thread id; empty with a machine. */
+/* What to watch, by process id or thread id; empty for the whole machine. */
 SHARED struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);

@@ -5,12 +5,12 @@
 /*
  * offcpu_place: when the stack of a thread that leaves its CPU is taken.
  *
- * A busy server leaves its CPU a hundred thousand times a second, always from the same few
- * places: program counter, stack pointer and the lock that it waits for are the same. At such a
- * place a stack is taken about once in away_gap_ns, at random among the times, so that each has the
- * same chance; the other times are added up, and the sums are sent with the next stack of the
- * place. So no time is missing, however short, and what is estimated is only how the time of one
- * place is shared by the stacks that lead to it.
+ * A busy server leaves its CPU a hundred thousand times a second, always from the same few places:
+ * program counter, stack pointer and the lock that it waits for are the same. At such a place a
+ * stack is taken about once in away_gap_ns, at random among the times, so that each has the same
+ * chance; the other times are summed, and the sums are sent with the next stack of the place. So no
+ * time is missing, even if it is short; only the distribution of a place's time among the stacks
+ * that lead to it is an estimate.
  */
 
 #include "bpf/kernel.h"
@@ -21,7 +21,7 @@
 #include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
 
-/* Times at a place that are skipped at most, and by how much that grows at once. */
+/* How many times at a place are skipped at most, and by what factor that may grow at once. */
 #define MOST_SKIPPED 65536ull
 #define GROWS_BY 4ull
 /* Programs may have thousands of locks, all taken at one place. */
@@ -33,10 +33,10 @@ struct position {
 	uint64_t sp;
 	uint64_t lock; /* that it waits for; 0: none */
 	uint32_t state;
-	uint32_t zero; /* older kernels hand on nothing that was not set */
+	uint32_t zero; /* older kernels do not pass on memory that was not set */
 };
 
-/* Sends what was added up at a place. It stays there if there is no room. */
+/* Sends the sums of a place. They are kept if there is no room. */
 static __noinline int send_sums(void *ctx, struct bpf_walk_away *from, uint32_t index)
 {
 	struct bpf_walk_place *place;
@@ -61,8 +61,8 @@ static __noinline int send_sums(void *ctx, struct bpf_walk_away *from, uint32_t 
 }
 
 /*
- * New places are taken at once, unless a thread has them without end. `price` is how many others
- * one stands for.
+ * Stacks of new places are taken at once, unless a thread has too many of them. `price` is how many
+ * others one counts for.
  */
 static __always_inline bool may_take_new(struct bpf_walk_away *from, uint64_t now_ns,
 					 uint32_t price)
@@ -83,7 +83,7 @@ static __always_inline bool may_take_new(struct bpf_walk_away *from, uint64_t no
 	return true;
 }
 
-/* After a stack was taken: how many times to skip, on average as many as come in a gap. */
+/* After a stack was taken: chooses how many times to skip, on average the number in a gap. */
 static __always_inline void choose_next(struct bpf_walk_place *place, uint64_t now_ns)
 {
 	uint64_t elapsed_ns = now_ns - place->taken_ns;
@@ -93,7 +93,7 @@ static __always_inline void choose_next(struct bpf_walk_place *place, uint64_t n
 		wanted = (place->seen + 1ull) * away_gap_ns / elapsed_ns;
 	if (wanted > MOST_SKIPPED)
 		wanted = MOST_SKIPPED;
-	/* It may grow by so much at once: a few in a row may be by chance. */
+	/* It may grow by this factor at once: a few in a row may be chance. */
 	if (wanted > (place->seen + 1ull) * GROWS_BY)
 		wanted = (place->seen + 1ull) * GROWS_BY;
 	place->skip = wanted > 1 ? bpf_get_prandom_u32() % (2 * (uint32_t)wanted - 1) : 0;
@@ -101,14 +101,14 @@ static __always_inline void choose_next(struct bpf_walk_place *place, uint64_t n
 	place->taken_ns = now_ns;
 }
 
-/* The next stack is taken: threads that become slow are seen again. */
+/* The next stack is taken: threads that become slow are noticed again. */
 static __always_inline void force_next(struct bpf_walk_place *place)
 {
 	place->sums.forced = place->skip > 0;
 	place->skip = 0;
 }
 
-/* Whether the stack is to be taken at a place that is known. */
+/* Whether the stack is due at a known place. */
 static __always_inline bool is_due(struct bpf_walk_place *place, uint64_t now_ns)
 {
 	if (place->skip > 0 && away_gap_ns != 0) {
@@ -120,7 +120,7 @@ static __always_inline bool is_due(struct bpf_walk_place *place, uint64_t now_ns
 	return true;
 }
 
-/* Whether a thread is at a place. Where no return address was found there is none to compare. */
+/* Whether a thread is at a place. If no return addresses were found there, none are compared. */
 GLOBAL int is_at(const struct scratch *scratch, const struct bpf_walk_place *place,
 		 const struct position *at)
 {
@@ -131,7 +131,7 @@ GLOBAL int is_at(const struct scratch *scratch, const struct bpf_walk_place *pla
 	       (!place->has_calls || place->sums.calls == hash_calls(scratch, place));
 }
 
-/* A place that a thread comes to anew takes that of another. False: there are too many. */
+/* A new place replaces another one. False: there are too many. */
 static __always_inline bool begin_place(void *ctx, struct bpf_walk_away *from, uint32_t index,
 					const struct position *at, uint64_t now_ns)
 {
@@ -153,8 +153,8 @@ static __always_inline bool begin_place(void *ctx, struct bpf_walk_away *from, u
 }
 
 /*
- * The place of a wait for a lock, or the one that was not used for longest: a thread that waits
- * for a few locks in turn has all of them, whatever their hashes are.
+ * The place of a wait for a lock, or the least recently used one: a thread that waits for a few
+ * locks in turn keeps all of them, regardless of their hashes.
  */
 static __always_inline uint32_t find_lock_place(const struct bpf_walk_away *from,
 						const struct position *at)
@@ -175,9 +175,9 @@ static __always_inline uint32_t find_lock_place(const struct bpf_walk_away *from
 }
 
 /*
- * Finds the place that a thread leaves from: there are two for each hash, the one that was not
- * used for longer makes room. Kernel threads, those that are preempted, which happens anywhere,
- * and those that come to new places without end have one place for each state.
+ * Finds the place that a thread leaves from: there are two for each hash, and the less recently
+ * used one makes room. Kernel threads, preempted threads, which may be anywhere, and threads with
+ * ever new places have one place for each state.
  */
 static __always_inline struct bpf_walk_place *enter_place(void *ctx, struct scratch *scratch,
 							  struct bpf_walk_away *from,

@@ -3,8 +3,8 @@
 #define WICK_BPF_REGISTERS_H
 
 /*
- * registers: the user registers of a sample, by their DWARF numbers. The layouts
- * are the kernel's ABI; this file is all that a CPU needs of its own.
+ * registers: the user registers of a sample, by their DWARF numbers. The layouts are the kernel's
+ * ABI; only this file depends on the CPU.
  */
 
 #include "bpf/kernel.h"
@@ -48,11 +48,11 @@ static __always_inline void registers_copy(struct registers *to, const struct cp
 }
 
 /* At the first instruction of a function. */
-#define CALL_BYTES 0 /* that a return takes from the stack */
+#define CALL_BYTES 0 /* that a return pops from the stack */
 #define CPU_PC(cpu) ((cpu)->pc)
 #define CPU_SP(cpu) ((cpu)->sp)
 
-/* Where a task is in its program, as it lies in memory, and which system call it is in. */
+/* Where a task is in its program, as laid out in memory, and which system call it is in. */
 struct cpu_position {
 	uint64_t sp, pc, pstate;
 	uint64_t argument_0;
@@ -87,7 +87,7 @@ static __always_inline uint64_t registers_return_address(const struct cpu_regist
 	return cpu->x[30];
 }
 
-/* Just after a call: the register of return addresses is not the caller's. */
+/* Just after a call: the link register does not have the caller's return address. */
 static __always_inline void registers_forget_call(struct registers *to)
 {
 	to->values[30] = 0;
@@ -137,11 +137,11 @@ static __always_inline void registers_copy(struct registers *to, const struct cp
 }
 
 /* At the first instruction of a function. */
-#define CALL_BYTES 8 /* that a return takes from the stack */
+#define CALL_BYTES 8 /* that a return pops from the stack */
 #define CPU_PC(cpu) ((cpu)->rip)
 #define CPU_SP(cpu) ((cpu)->rsp)
 
-/* Where a task is in its program, as it lies in memory, and which system call it is in. */
+/* Where a task is in its program, as laid out in memory, and which system call it is in. */
 struct cpu_position {
 	uint64_t argument_1, argument_0, call;
 	uint64_t pc, cs, eflags, sp;
@@ -170,7 +170,7 @@ static __always_inline uint64_t registers_return_address(const struct cpu_regist
 {
 	uint64_t address = 0;
 
-	(void)bpf_probe_read_user(&address, sizeof(address), (void *)cpu->rsp); /* or it is 0 */
+	(void)bpf_probe_read_user(&address, sizeof(address), (void *)cpu->rsp); /* 0 on failure */
 	return address;
 }
 

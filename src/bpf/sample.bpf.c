@@ -9,14 +9,14 @@
 #include "bpf/settings.h"
 #include "bpf/take_stack.h"
 
-/* What a perf event hands to its program. */
+/* What a perf event passes to its program. */
 struct sample_context {
 	struct cpu_registers registers;
 	uint64_t period;
 	uint64_t address;
 };
 
-/* One for each CPU; the kernel's own kind of such arrays has smaller elements. */
+/* One for each CPU; the kernel's per-CPU arrays only have smaller elements. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -24,7 +24,7 @@ struct {
 	__type(value, struct scratch);
 } sample_scratch SEC(".maps");
 
-/* Whether this sample is one of those that are not wanted: spread evenly over the others. */
+/* Whether this sample is to be left out; these are spread evenly over the others. */
 static __always_inline bool is_left_out(struct scratch *scratch)
 {
 	uint32_t share = left_out;
@@ -39,8 +39,8 @@ static __always_inline bool is_left_out(struct scratch *scratch)
 }
 
 /*
- * A perf event has fired. Returns 0: the kernel need not write a sample of its own; or 1
- * when that has something which no program can read.
+ * A perf event has fired. Returns 0: the kernel need not write a sample of its own; or 1 if that
+ * has something which no program can read.
  */
 SEC("perf_event")
 int sample(struct sample_context *ctx)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * shared: the maps and settings of all programs that run in the kernel. The programs hold no
- * policy: whom to sample is what events they are attached to or what a map says, and all settings
+ * shared: the maps and settings of all programs that run in the kernel. The programs contain no
+ * policy: what to sample depends on the events they are attached to or on a map, and all settings
  * are set before loading.
  */
 #define DEFINES_SHARED

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sleepers: the threads that are off their CPUs already when the watching begins, with
- * their registers and where they are in the kernel. The kernel shows all its tasks to
- * this program whenever somebody reads from it; what lies on their stacks is for the
- * reader to look up.
+ * sleepers: the threads that are already off their CPUs when recording starts, with their registers
+ * and where they are in the kernel. The kernel runs this program for all its tasks whenever
+ * somebody reads from it; the reader reads their stacks itself.
  */
 
 #include "bpf/kernel.h"
@@ -17,7 +16,7 @@
 #include "bpf/watched_tasks.h"
 #include "wire/bpf_walk.h"
 
-/* Of the one who reads, who may be interrupted by others that leave their CPU. */
+/* For the reader, which may be interrupted by others that leave their CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -40,7 +39,7 @@ int sleepers(struct bpf_iter__task *ctx)
 	if (!task || !scratch)
 		return 0;
 	state = state_of(task, false);
-	/* Of a control group that is the current one's, which is not looked for here. */
+	/* is_watched() checks the control group of the current task, which is not this one. */
 	if (state == BPF_WALK_PREEMPTED || state == BPF_WALK_ENDED ||
 	    (watch_by != BPF_WALK_BY_CGROUP && !is_watched(task)))
 		return 0;

@@ -3,8 +3,8 @@
 #define WICK_BPF_STACK_COPY_H
 
 /*
- * stack_copy: the registers and the stack itself of the current task, for lack of a table:
- * whoever reads it walks it.
+ * stack_copy: the registers and the stack of the current task, if a table is missing: the reader
+ * walks it.
  */
 
 #include "bpf/kernel.h"
@@ -15,14 +15,13 @@
 #include "bpf/task_id.h"
 #include "wire/bpf_walk.h"
 
-/* What a stack is cut at while the ring is short of room: better than to lose it. */
+/* The length of a stack while the ring is short of room: better than losing it. */
 #define SHORT_BYTES 8192u
 
 /*
- * The parent of a task, and the key of its space in place of the task's, as long as the task
- * has what it had from its parent: the same program (an exec would come from another file, or
- * have another stack) with as much code, so that neither has mapped more. NULL when it is
- * another.
+ * The parent of a task; puts the key of its space in place of the task's. Only while the task has
+ * what it inherited: the same program (an exec would have another file or another stack) with as
+ * much code, so that neither has mapped more. Otherwise NULL.
  */
 static __always_inline const struct task_struct *parent_of(const struct task_struct *task,
 							   struct bpf_walk_key *key)
@@ -40,7 +39,7 @@ static __always_inline const struct task_struct *parent_of(const struct task_str
 	return parent;
 }
 
-/* Copies what can be read of the stack, page by page. */
+/* Copies the readable part of the stack, page by page. */
 static long copy_page(uint32_t index, void *context)
 {
 	struct scratch *scratch = *(struct scratch **)context;
@@ -58,7 +57,7 @@ static long copy_page(uint32_t index, void *context)
 	return 0;
 }
 
-/* What functions keep below sp, if it was ever used: OpenSSL's keep their CFA there. */
+/* What functions keep below sp, if that was ever used: OpenSSL's keep their CFA there. */
 static __always_inline void copy_red_zone(const struct scratch *scratch,
 					  struct bpf_walk_slice *slice)
 {
@@ -74,7 +73,7 @@ static __always_inline void copy_red_zone(const struct scratch *scratch,
 	}
 }
 
-/* Whether slices have taken no more than some quarters of the ring since it was emptied. */
+/* Whether slices have used at most this many quarters of the ring since it was emptied. */
 static __always_inline bool has_room(struct scratch *scratch, uint32_t quarters)
 {
 	if (scratch->drains != drains) {
@@ -84,7 +83,7 @@ static __always_inline bool has_room(struct scratch *scratch, uint32_t quarters)
 	return scratch->sent_bytes < ring_bytes / 4 * quarters;
 }
 
-/* Copies the stack from where the slice begins, and sends it. False when it is lost. */
+/* Copies the stack from where the slice begins, and sends it. False if it is lost. */
 static __always_inline bool send_copy(void *ctx, struct scratch *scratch)
 {
 	struct bpf_walk_slice *slice = &scratch->record.slice;
@@ -98,8 +97,8 @@ static __always_inline bool send_copy(void *ctx, struct scratch *scratch)
 }
 
 /*
- * Sends the rest of a stack that does not fit into a record, each part after the other. While
- * nobody empties the ring it is for the stacks of others.
+ * Sends the rest of a stack that does not fit into a record, part by part. If nobody empties the
+ * ring, the room is left for other stacks.
  */
 static __noinline void send_more(void *ctx, struct scratch *scratch)
 {
@@ -117,7 +116,7 @@ static __noinline void send_more(void *ctx, struct scratch *scratch)
 	}
 }
 
-/* Sends the registers and the stack itself, for lack of a table. False when it is lost. */
+/* Sends the registers and the stack, because a table is missing. False if it is lost. */
 static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
 {
 	const struct task_struct *task = (const struct task_struct *)bpf_get_current_task_btf();

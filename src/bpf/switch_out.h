@@ -2,9 +2,7 @@
 #ifndef WICK_BPF_SWITCH_OUT_H
 #define WICK_BPF_SWITCH_OUT_H
 
-/*
- * switch_out: the current task leaves its CPU: what is kept of it until it is back.
- */
+/* switch_out: the current task leaves its CPU: what is kept about it until it is back. */
 
 #include "bpf/kernel.h"
 #include "bpf/lock.h"
@@ -20,7 +18,7 @@
 #include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
 
-/* What is kept of a thread that leaves its CPU; NULL: it is not watched. */
+/* What is kept about a thread that leaves its CPU; NULL: it is not watched. */
 static __always_inline struct bpf_walk_away *away_of(const struct task_struct *task)
 {
 	uint32_t tid = (uint32_t)task->pid;
@@ -28,7 +26,7 @@ static __always_inline struct bpf_walk_away *away_of(const struct task_struct *t
 	struct bpf_walk_away *from = bpf_map_lookup_elem(&away, &tid);
 	struct scratch *scratch;
 
-	/* Who has left before is watched, unless it has moved to another control group. */
+	/* A thread that left before is watched, unless it has moved to another control group. */
 	if (from)
 		return watch_by != BPF_WALK_BY_CGROUP || is_watched(task) ? from : NULL;
 	scratch = is_watched(task) ? bpf_map_lookup_elem(&switch_scratch, &cpu) : NULL;
@@ -55,13 +53,13 @@ static __always_inline void take_stack(void *ctx, struct task_struct *task, stru
 	from->head = scratch->record.stack.head;
 	from->head.kind = BPF_WALK_AWAY;
 	if (from->head.key.mm != 0 && saved_registers(task, scratch) && !walk_user(task, scratch)) {
-		/* It is walked outside, and the record that follows refers to it. */
+		/* The reader walks it, and the record that follows refers to it. */
 		scratch->record.slice.head.value = from->times.tid;
 		from->head.kernel_count = 0;
 		if (send_slice(ctx, scratch, BPF_WALK_LEAVING)) {
 			from->head.kind = BPF_WALK_AWAY_SLICE;
 		} else {
-			from->head.end = UNWIND_UNREADABLE; /* the time is known at least */
+			from->head.end = UNWIND_UNREADABLE; /* at least the time is known */
 			count(BPF_WALK_COUNT_NO_STACK);
 		}
 		return;

@@ -3,8 +3,8 @@
 #define WICK_BPF_TAKE_STACK_H
 
 /*
- * take_stack: the stack of the current task, kernel's and user's part, in the
- * record of a scratch.
+ * take_stack: the stack of the current task, the kernel's and the user's part, in the record of a
+ * scratch.
  */
 
 #include "bpf/kernel.h"
@@ -16,11 +16,11 @@
 #include "bpf/walk.h"
 #include "wire/bpf_walk.h"
 
-/* A child is told of when it has been seen: for so long its parent's space will do. */
+/* A child is reported once it has been seen: until then its parent's space is used. */
 #define YOUNG_NS 200000000ull
-/* What is mapped is told within this time, also where everybody waits for a CPU. */
+/* Mappings are reported within this time, even if everybody waits for a CPU. */
 #define DOUBT_NS 1000000000ull
-#define ANCESTORS 3 /* of which one may be known: a shell's children have children */
+#define ANCESTORS 3 /* one of them may be known: a shell's children have children */
 
 static __always_inline void key_of(const struct task_struct *task, struct bpf_walk_key *key)
 {
@@ -32,13 +32,13 @@ static __always_inline void key_of(const struct task_struct *task, struct bpf_wa
 	key->zero = 0;
 }
 
-/* Sends the record of a stack, of whatever kind. False when it is lost. */
+/* Sends the record of a stack of any kind. False if it is lost. */
 static __always_inline bool output_stack(void *ctx, struct scratch *scratch, uint32_t pc_count)
 {
 	struct bpf_walk_stack *stack = &scratch->record.stack;
 	uint64_t size = offsetof(struct bpf_walk_stack, pcs) + pc_count * 8ull;
 
-	/* Others that are new come as slices. */
+	/* Other new ones are sent as slices. */
 	if ((stack->head.key.mm == 0 || scratch->walk.borrowed) &&
 	    pc_count <= BPF_WALK_KERNEL_DEPTH) {
 		name_task((const struct task_struct *)bpf_get_current_task_btf(),
@@ -56,7 +56,7 @@ static __always_inline void send_stack(void *ctx, struct scratch *scratch, uint3
 		count(BPF_WALK_COUNT_LOST);
 }
 
-/* Readies the walk. Returns false when its first pc cannot be looked up. */
+/* Prepares the walk. Returns false if its first pc cannot be looked up. */
 static __always_inline bool begin_walk(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;
@@ -85,7 +85,7 @@ static __always_inline bool begin_walk(struct scratch *scratch)
 	return find_frame_rule(scratch, frame.pc);
 }
 
-/* The space of the nearest ancestor that is the same program and that is known. */
+/* The space of the nearest known ancestor that is the same program. */
 static __always_inline struct bpf_walk_space *find_parent_space(const struct task_struct *task,
 								struct bpf_walk_key *key)
 {
@@ -103,8 +103,8 @@ static __always_inline struct bpf_walk_space *find_parent_space(const struct tas
 }
 
 /*
- * Whether a stack that led to no code may have led to some that is not told of yet: the
- * process has had more code, or less, for a moment. If it never is told of, that is all.
+ * Whether a stack that led to no code may have led to code that is not reported yet: the process
+ * has recently gained or lost code. If it is never reported, this ends.
  */
 static __always_inline bool may_be_code(const struct task_struct *task,
 					struct bpf_walk_space *space)
@@ -119,7 +119,7 @@ static __always_inline bool may_be_code(const struct task_struct *task,
 	return now_ns - space->doubt_ns < DOUBT_NS;
 }
 
-/* A walk that has left the code that is known: is it garbage, or code that is new? */
+/* A walk has left the known code: is it garbage, or new code? */
 static __always_inline void judge_end(const struct task_struct *task, struct walk *walk,
 				      struct bpf_walk_space *space)
 {
@@ -128,15 +128,15 @@ static __always_inline void judge_end(const struct task_struct *task, struct wal
 	if (!outside && (walk->end != UNWIND_NO_RULE || !walk->doubted))
 		return;
 	walk->fresh = false;
-	/* Of more mappings than are told most addresses are in none. */
+	/* With more mappings than can be reported, most addresses are in none. */
 	walk->lacking = may_be_code(task, space) || space->count == BPF_WALK_MAPPINGS;
 	if (outside)
 		walk->end = UNWIND_BAD_ADDRESS;
 }
 
 /*
- * Walks the user stack of the current task behind the kernel's part. Returns false
- * when something is lacking.
+ * Walks the user stack of the current task and appends it to the kernel's part. Returns false if
+ * something is missing.
  */
 static __always_inline bool walk_user(const struct task_struct *task, struct scratch *scratch)
 {
@@ -191,7 +191,7 @@ static __always_inline void capture_kernel(void *ctx, struct scratch *scratch)
 	scratch->record.stack.head.kernel_count = bytes > 0 ? (uint16_t)((uint64_t)bytes / 8) : 0;
 }
 
-/* The user registers of a task that is inside the kernel. False for those not to be walked. */
+/* The user registers of a task that is inside the kernel. False if it cannot be walked. */
 static __noinline bool saved_registers(struct task_struct *task, struct scratch *scratch)
 {
 	struct cpu_registers *saved = (struct cpu_registers *)bpf_task_pt_regs(task);

@@ -3,17 +3,17 @@
 #define WICK_BPF_TASK_ID_H
 
 /*
- * task_id: the ids of tasks as whoever records counts them: inside a container they are
- * others than the kernel's own.
+ * task_id: the ids of tasks in the recorder's pid namespace: inside a container they differ from
+ * the kernel's own.
  */
 
 #include "bpf/kernel.h"
 #include "bpf/settings.h"
 #include "wire/bpf_walk.h"
 
-#define NAMESPACE_LEVELS 8 /* of namespaces in namespaces that are looked into */
+#define NAMESPACE_LEVELS 8 /* depth of nested namespaces that are searched */
 
-/* The id of a thread; 0: it cannot be seen from there. */
+/* The id of a thread; 0: it is not visible from there. */
 static __always_inline uint32_t thread_id(const struct task_struct *task)
 {
 	const struct pid *pid;
@@ -23,7 +23,7 @@ static __always_inline uint32_t thread_id(const struct task_struct *task)
 		return (uint32_t)BPF_CORE_READ(task, pid);
 	pid = BPF_CORE_READ(task, thread_pid);
 	level = pid ? BPF_CORE_READ(pid, level) : 0;
-	/* From its own namespace to those around it. The first one of all is nobody's container. */
+	/* From its own namespace outwards. The initial namespace is not a container. */
 	for (int i = 0; i < NAMESPACE_LEVELS && level > 0 && level < 32; i++, level--) {
 		const struct upid *upid =
 			(const void *)((const char *)pid +

@@ -2,7 +2,7 @@
 #ifndef WICK_BPF_TASK_ITERATOR_H
 #define WICK_BPF_TASK_ITERATOR_H
 
-/* task_iterator: what a program is given that the kernel shows its tasks to. */
+/* task_iterator: the context of a program that iterates over the kernel's tasks. */
 
 #include "bpf/kernel.h"
 

@@ -9,7 +9,7 @@
 
 #define TASK_RUNNING 0u
 #define TASK_UNINTERRUPTIBLE 2u
-#define TASK_IDLE 0x402u /* sleeps without a signal, but not for a disk */
+#define TASK_IDLE 0x402u /* sleeps without reacting to signals, but not for a disk */
 #define TASK_DEAD 0x80u
 
 static __always_inline uint32_t state_of(const struct task_struct *task, bool preempted)

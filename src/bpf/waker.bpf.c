@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waker: who wakes a thread that is off its CPU. Its stack is sent at once, before the
- * record of the thread that it wakes, and joined with that by whoever reads both.
+ * waker: who wakes a thread that is off its CPU. The waker's stack is sent at once, before the
+ * record of the woken thread; the reader joins the two.
  */
 
 #include "bpf/interrupt.h"
@@ -35,7 +35,7 @@ static __always_inline void take_waker(uint64_t *ctx, const struct bpf_walk_away
 	head = &scratch->record.stack.head;
 	begin_record(task, scratch);
 	head->value = BPF_WALK_WAKER_VALUE(place->times.tid, context);
-	/* What an interrupt is for is told by the kernel's part alone. */
+	/* Only the kernel's part shows what an interrupt is for. */
 	if (with_kernel || context != BPF_WALK_BY_TASK)
 		capture_kernel(ctx, scratch);
 	if (context != BPF_WALK_BY_INTERRUPT && head->key.mm != 0 &&
@@ -50,8 +50,8 @@ static __always_inline void take_waker(uint64_t *ctx, const struct bpf_walk_away
 }
 
 /*
- * The current task wakes another, on its own CPU; sched_wakeup may come on that of
- * the other. Interrupts are off, so the scratch is not in use.
+ * The current task wakes another. This event comes on the waker's own CPU; sched_wakeup may come on
+ * that of the other. Interrupts are off, so the scratch is not in use.
  */
 SEC("tp_btf/sched_waking")
 int waking(uint64_t *ctx)

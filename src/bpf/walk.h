@@ -3,9 +3,9 @@
 #define WICK_BPF_WALK_H
 
 /*
- * walk: a user stack followed inside the kernel, by the step that all walkers
- * share. The stack is read in small windows: frames may be large, and what lies
- * between the few words that matter is not worth its cache misses.
+ * walk: walks a user stack inside the kernel, with the step that all walkers share. The stack is
+ * read in small windows: frames may be large, and what is between the few words that matter is not
+ * worth its cache misses.
  */
 
 #include "bpf/kernel.h"
@@ -28,7 +28,7 @@ static __noinline bool move_window(struct scratch *scratch, uint64_t address)
 	walk->window_bytes = WINDOW_BYTES;
 	if (bpf_probe_read_user(scratch->window, WINDOW_BYTES, (void *)address) == 0)
 		return true;
-	/* The end of the stack, most likely. */
+	/* Most likely the end of the stack. */
 	walk->window_bytes = SMALL_WINDOW_BYTES;
 	if (bpf_probe_read_user(scratch->window, SMALL_WINDOW_BYTES, (void *)address) == 0)
 		return true;
@@ -58,7 +58,7 @@ static __always_inline bool read_stack(void *context, uint64_t address, uint64_t
 		offset = address - scratch->walk.window_start;
 	}
 	*ret = *(const uint64_t *)(scratch->window + (offset & (WINDOW_BYTES - 8)));
-	return (address & 7) == 0; /* no ABI has a stack of which this is not so */
+	return (address & 7) == 0; /* true of the stacks of every ABI */
 }
 
 GLOBAL int is_code_at(struct scratch *scratch, uint64_t address)
@@ -82,7 +82,7 @@ static __always_inline bool read_call(void *context, uint64_t address, uint64_t 
 	return bpf_probe_read_user(ret, sizeof(*ret), (void *)address) == 0;
 }
 
-/* There is no telling where stacks end: any may be left for another, once. */
+/* It is unknown where stacks end: any may be left for another, once. */
 static __always_inline bool find_stack(void *context, uint64_t sp, struct unwind_stack *ret)
 {
 	(void)context;
@@ -100,7 +100,7 @@ static __always_inline void limits_init(struct unwind_limits *limits, uint64_t s
 	limits->alternate.high = UINT64_MAX;
 }
 
-/* The step of any frame. Its code is apart: most stacks need it for their first frames alone. */
+/* The step of any frame. Its code is separate: most stacks need it only for their first frames. */
 GLOBAL int step_any(struct scratch *scratch)
 {
 	const struct unwind_reader reader = {.read = read_stack,
@@ -118,7 +118,7 @@ GLOBAL int step_any(struct scratch *scratch)
 	walk = &scratch->walk;
 	frame = walk->frame;
 	limits_init(&limits, 0);
-	frame.registers = scratch->registers.values; /* used for an interrupted frame alone */
+	frame.registers = scratch->registers.values; /* only used for an interrupted frame */
 	end = unwind_step(&limits, &reader,
 			  &scratch->remembered[walk->place & (REMEMBERED - 1)].rule, &frame, NULL);
 	frame.registers = NULL;
@@ -146,7 +146,7 @@ static __noinline void mark_interrupted(struct scratch *scratch, uint64_t before
 		scratch->record.stack.pcs[before]++;
 }
 
-/* One frame: from the present one, whose rule is known, to its caller. */
+/* One frame: from the current one, whose rule is known, to its caller. */
 static long walk_step(uint32_t index, void *context)
 {
 	struct scratch *scratch = *(struct scratch **)context;
@@ -167,7 +167,7 @@ static long walk_step(uint32_t index, void *context)
 		walk->end = UNWIND_DEPTH;
 		return 1;
 	}
-	/* The leaf is not a caller: it stays as it is. */
+	/* The leaf is not a caller: it is stored unchanged. */
 	if (exact && !was_exact && index > 0)
 		mark_interrupted(scratch, place - 1);
 	scratch->record.stack.pcs[place] = exact ? walk->frame.pc + 1 : walk->frame.pc;

@@ -37,7 +37,7 @@ int execed(uint64_t *ctx)
 	return 0;
 }
 
-/* Ids come again: those of what has ended are forgotten. */
+/* Ids are reused: those of ended tasks are forgotten. */
 SEC("tp_btf/sched_process_exit")
 int ended(uint64_t *ctx)
 {

@@ -3,8 +3,8 @@
 #define WICK_BPF_WATCHED_TASKS_H
 
 /*
- * watched_tasks: whom programs look at that see every task of the machine: processes,
- * kept up to date as they fork, exec and end; threads; a control group; or all.
+ * watched_tasks: what the programs that see every task of the machine watch: processes, kept up to
+ * date as they fork, exec and end; threads; a control group; or everything.
  */
 
 #include "bpf/kernel.h"
@@ -15,7 +15,7 @@
 
 #define CGROUP_LEVELS 16
 
-/* How deep the group lies is not known to whoever sees a part of the hierarchy only. */
+/* The depth of the group is unknown to a recorder that sees only part of the hierarchy. */
 static __always_inline bool is_in_cgroup(void)
 {
 	for (int level = 0; level < CGROUP_LEVELS; level++) {
@@ -32,7 +32,7 @@ static __always_inline bool is_watched(const struct task_struct *task)
 	uint32_t id;
 	uint32_t *watch;
 
-	/* Nobody could name those that are outside the container. Most are not in one. */
+	/* Tasks outside the container could not be named. Mostly there is no container. */
 	if (namespace_inode == 0)
 		id = (uint32_t)(watch_by == BPF_WALK_BY_PROCESS ? task->tgid : task->pid);
 	else
