@@ -42,7 +42,7 @@ int call_tally_new(const struct profile *profile, const struct call_tree *tree,
 	size_t keys = key == CALL_TALLY_MODULE ? profile->strings.entries.count
 					       : profile->functions.count;
 	SCOPED(mem) struct call_tally *tallies = calloc(keys + 1, sizeof(*tallies));
-	/* Inside the node that ends here the key is counted already. */
+	/* Up to this node, the key is already counted. */
 	SCOPED(mem) uint32_t *open_until = calloc(keys + 1, sizeof(*open_until));
 	size_t count = 0;
 	uint32_t i;

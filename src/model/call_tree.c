@@ -10,15 +10,14 @@
 #include "model/call_tree_builder.h"
 
 /*
- * From the root, a tree is built in two steps. First every stack is walked up
- * only as far as the last node whose call node is known ("memo"), and down from
- * there; nodes get ids in the order of their making. Then siblings are sorted and
- * nodes put into pre-order in place. Until then "end" links to the first child and "depth" to
- * the next sibling; 0, the root, is nobody's child and ends both.
+ * From the root, a tree is built in two steps. First every stack is walked up only as far as the
+ * last node whose call node is known ("memo"), and down from there; nodes get ids in order of
+ * creation. Then siblings are sorted and nodes are put into pre-order in place. Until then "end"
+ * links to the first child and "depth" to the next sibling; 0, the root, is nobody's child and ends
+ * both.
  *
- * From the leaves, a tree is made in pre-order at once: the stacks of a node are
- * a range of an array, sorted by the next caller, and each run of equal callers
- * is a child with a smaller range.
+ * From the leaves, a tree is built in pre-order at once: the stacks of a node are a range of an
+ * array, sorted by the next caller, and each run of equal callers is a child with a smaller range.
  */
 
 #define MAX_CUT_GROUPS 8u
@@ -57,7 +56,7 @@ static uint32_t add_label(struct call_tree_builder *builder, const struct profil
 	if (builder->options.group == CALL_TREE_BY_PROCESS)
 		return strings_add(&builder->tree->labels, name);
 	if (asprintf(&label, "%s/%" PRIu32, name, by_thread ? thread->tid : thread->pid) < 0) {
-		label = NULL; /* asprintf() leaves it undefined */
+		label = NULL; /* undefined after asprintf() failed */
 		return ID_NONE;
 	}
 	return strings_add(&builder->tree->labels, label);
@@ -179,7 +178,7 @@ uint32_t call_tree_add(struct call_tree *tree, uint32_t parent, uint32_t functio
 	return id;
 }
 
-/* Links a new node behind a sibling, or as the first child. */
+/* Links a new node after a sibling, or as the first child. */
 static void link_child(struct call_node *nodes, uint32_t id, uint32_t before)
 {
 	uint32_t *link = before ? &nodes[before].depth : &nodes[nodes[id].parent].end;
@@ -189,16 +188,15 @@ static void link_child(struct call_node *nodes, uint32_t id, uint32_t before)
 }
 
 /*
- * Most nodes have few children: those first made are found by walking the list,
- * which costs less time and memory than an index of all nodes. Only the children
- * behind them are in the index.
+ * Most nodes have few children: the first ones are found by walking the list, which costs less time
+ * and memory than an index of all nodes. Only the children after them are in the index.
  */
 static uint32_t child_of(struct call_tree_builder *builder, uint32_t parent, uint32_t function)
 {
 	struct call_node *nodes = builder->tree->nodes.items;
 	uint64_t hash;
 	struct id_probe probe;
-	uint32_t before = 0; /* the sibling behind which a new child is linked */
+	uint32_t before = 0; /* the sibling after which a new child is linked */
 	uint32_t walked = 0;
 	uint32_t id;
 
@@ -297,7 +295,7 @@ static int place_entries(struct call_tree_builder *builder)
 	return 0;
 }
 
-/* A parent's id is smaller than its children's: one pass backwards adds up. */
+/* A parent's id is smaller than its children's: one backward pass sums up. */
 static void add_up(struct call_tree *tree)
 {
 	struct call_node *nodes = tree->nodes.items;
@@ -326,7 +324,7 @@ static int compare_words(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Puts the children of every node into alphabetical order. */
+/* Sorts the children of every node alphabetically. */
 static int sort_children(struct call_tree_builder *builder)
 {
 	struct call_node *nodes = builder->tree->nodes.items;
@@ -344,7 +342,7 @@ static int sort_children(struct call_tree_builder *builder)
 			r = vec_push(&children, (uint64_t)rank_of(builder, child) << 32 | child);
 		qsort(children.items, children.count, sizeof(uint64_t), compare_words);
 		nodes[i].end = 0;
-		while (children.count > 0) /* the last name is put in front first */
+		while (children.count > 0) /* the last name is prepended first */
 			link_child(nodes, (uint32_t)children.items[--children.count], 0);
 	}
 	vec_fini(&children);
@@ -402,7 +400,7 @@ static int build_from_root(struct call_tree_builder *builder)
 	if (builder->options.keep_stacks)
 		tree->stacks = builder->memo;
 	else
-		free(builder->memo); /* the largest parts go before the next ones come */
+		free(builder->memo); /* free the largest parts before allocating the next ones */
 	builder->memo = NULL;
 	id_index_fini(&builder->index);
 	add_up(tree);
@@ -420,17 +418,17 @@ static int build_from_root(struct call_tree_builder *builder)
 
 /* From the leaves */
 
-/* A stack on its way up: what is left of it, and the cost it carries. */
+/* A stack on its way up: the rest of it, and its cost. */
 struct climber {
 	uint32_t stack; /* stack node of the next caller */
 	uint32_t lines; /* functions of its location not yet climbed */
 	uint32_t key;   /* rank of the next caller + 1; 0: the stack ends */
 	int64_t value;
-	int64_t size; /* in the value type that small nodes are told by */
+	int64_t size; /* in the value type that decides which nodes are small */
 	uint64_t samples;
 };
 
-/* The climbers [begin, end) are those of a child, not yet made, of parent. */
+/* The climbers [begin, end) belong to a child of parent that does not exist yet. */
 struct climb {
 	uint32_t parent;
 	uint32_t begin;
@@ -478,7 +476,7 @@ static int compare_climbers(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Steps all climbers of a node up and leaves its children as pending climbs. */
+/* Moves all climbers of a node up and leaves its children as pending climbs. */
 static int climb_range(struct inversion *inversion, uint32_t node, uint32_t begin, uint32_t end)
 {
 	const struct call_tree_builder *builder = inversion->builder;
@@ -500,7 +498,7 @@ static int climb_range(struct inversion *inversion, uint32_t node, uint32_t begi
 		at->self += climbers[begin].value;
 		at->self_samples += climbers[begin].samples;
 	}
-	while (end > begin) { /* the first child comes last and is taken first */
+	while (end > begin) { /* the first child is pushed last and popped first */
 		for (i = end - 1; i > begin && climbers[i - 1].key == climbers[end - 1].key;)
 			i--;
 		if (vec_push(&inversion->pending,
@@ -511,7 +509,7 @@ static int climb_range(struct inversion *inversion, uint32_t node, uint32_t begi
 	return 0;
 }
 
-/* Makes the node of climbers that share their next caller. */
+/* Creates the node of climbers that share their next caller. */
 static uint32_t climb_node(struct inversion *inversion, const struct climb *climb, uint32_t key)
 {
 	struct call_tree *tree = inversion->builder->tree;
@@ -531,8 +529,8 @@ static uint32_t climb_node(struct inversion *inversion, const struct climb *clim
 }
 
 /*
- * What decides whether callers are followed. Trees of two values of a profile have
- * the same nodes when it is of the same value in both.
+ * Decides whether callers are followed. Trees of two values of a profile have the same nodes if
+ * this uses the same value in both.
  */
 static int64_t size_of(const struct inversion *inversion, const struct climb *climb)
 {
@@ -544,7 +542,7 @@ static int64_t size_of(const struct inversion *inversion, const struct climb *cl
 	return size;
 }
 
-/* Makes everything above the node of a group. */
+/* Creates everything above the node of a group. */
 static int climb_group(struct inversion *inversion, uint32_t node, uint32_t begin, uint32_t end)
 {
 	struct call_tree_builder *builder = inversion->builder;
@@ -656,7 +654,7 @@ static void measure(struct call_tree *tree)
 			nodes[nodes[i].parent].end = nodes[i].end;
 }
 
-/* A tree that is cut costs a pass over all stacks for each group: it pays for a few. */
+/* A cut tree costs a pass over all stacks for each group: worthwhile for a few. */
 static bool is_cut(const struct call_tree_builder *builder)
 {
 	return builder->options.min_total > 0 && !builder->options.keep_stacks &&

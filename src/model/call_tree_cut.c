@@ -6,10 +6,9 @@
 #include "model/call_tree_builder.h"
 
 /*
- * A tree from the root of which only the large nodes are wanted, as for a picture. Most
- * nodes of a large profile are small: rather than to make them all, the cost of every
- * stack node is added up first, and a call node is made of the stack nodes that it
- * stands for only when its parent is large:
+ * A tree from the root of which only the large nodes are wanted, as for a picture. Most nodes of a
+ * large profile are small. Instead of creating them all, the cost of every stack node is summed
+ * first, and a call node is created from its stack nodes only if its parent is large:
  *
  *	stack nodes   main@10 ─ parse@20        call nodes   main: {main@10, main@11}
  *	              main@11 ─ parse@20                     parse: {parse@20, parse@20}
@@ -22,24 +21,24 @@ struct member {
 	uint32_t line;
 };
 
-/* The members [begin, end) are those of a node, not yet made, below parent. */
+/* The members [begin, end) belong to a node below parent that does not exist yet. */
 struct branch {
 	uint32_t parent;
 	uint32_t begin;
 	uint32_t end;
 };
 
-/* By stack node, of the group at hand. Sums of the same value are one array. */
+/* By stack node, for the current group. Sums of the same value are one array. */
 struct descent {
 	struct call_tree_builder *builder;
 	size_t count;     /* of stack nodes */
-	int64_t *sizes;   /* of the value that tells small nodes */
+	int64_t *sizes;   /* of the value that decides which nodes are small */
 	int64_t *values;  /* of the tree's value */
-	int64_t *samples; /* NULL: not known */
+	int64_t *samples; /* NULL: unknown */
 	struct stack_links *links;
 	bool *used; /* by a stack of the group */
 	VEC(struct member) members;
-	VEC(struct member) arrived; /* scratch: those of the node at hand */
+	VEC(struct member) arrived; /* scratch: those of the current node */
 	VEC(struct branch) pending;
 };
 
@@ -86,8 +85,8 @@ static void descent_fini(struct descent *descent)
 }
 
 /*
- * Forgets the group before. Also before the first: pages of calloc() that are read before they
- * are written to are taken twice.
+ * Forgets the previous group. Also called before the first: pages of calloc() that are read before
+ * they are written fault twice.
  */
 static void clear(struct descent *descent)
 {
@@ -123,7 +122,7 @@ static void add_to_parents(int64_t *sums, const struct descent *descent)
 		sums[nodes[i].parent] += sums[i];
 }
 
-/* A parent's id is smaller than its children's: one pass backwards adds up. */
+/* A parent's id is smaller than its children's: one backward pass sums up. */
 static void add_up(struct descent *descent)
 {
 	const struct stack_node *nodes = descent->builder->profile->stacks.nodes.items;
@@ -146,7 +145,7 @@ static void add_up(struct descent *descent)
 		add_to_parents(descent->samples, descent);
 }
 
-/* A function that comes next: it waits for its node, or belongs to the node at hand. */
+/* The next function: it waits for its node, or belongs to the current node. */
 static int add_member(struct descent *descent, struct call_node *node, uint32_t stack,
 		      uint32_t line)
 {
@@ -168,7 +167,7 @@ static int add_member(struct descent *descent, struct call_node *node, uint32_t 
 	return vec_push(&descent->members, member);
 }
 
-/* Goes on from one function of the node at hand. */
+/* Continues from one function of the current node. */
 static int step_down(struct descent *descent, struct call_node *node, struct member from)
 {
 	const struct profile *profile = descent->builder->profile;
@@ -192,7 +191,7 @@ static int step_down(struct descent *descent, struct call_node *node, struct mem
 	return r;
 }
 
-/* The last name first: what is taken from the end comes in alphabetical order. */
+/* The last name first: popping from the end gives alphabetical order. */
 static int compare_members(const void *a, const void *b)
 {
 	const struct member *x = a;
@@ -225,7 +224,7 @@ static int open_node(struct descent *descent, uint32_t id)
 	return 0;
 }
 
-/* Makes the node of a branch, whose members are the last ones. */
+/* Creates the node of a branch, whose members are the last ones. */
 static int make_node(struct descent *descent, const struct branch *branch)
 {
 	struct call_tree_builder *builder = descent->builder;
@@ -254,7 +253,7 @@ static int make_node(struct descent *descent, const struct branch *branch)
 	return size < builder->options.min_total ? 0 : open_node(descent, id);
 }
 
-/* Makes everything of the group whose entries were taken. */
+/* Creates everything of the group whose entries were added. */
 static int descend(struct descent *descent, uint32_t group_key)
 {
 	struct call_tree_builder *builder = descent->builder;

@@ -38,7 +38,7 @@ void dictionary_fini(struct dictionary *dictionary)
 	vec_fini(&dictionary->last_nodes);
 }
 
-/* The dictionary's own copy of a text; NULL counts as empty and means no memory on return. */
+/* The dictionary's own copy of a text; NULL counts as empty. Returns NULL without memory. */
 static const char *intern(struct dictionary *dictionary, const char *text)
 {
 	uint32_t id = strings_add(&dictionary->strings, text ? text : "");
@@ -46,14 +46,14 @@ static const char *intern(struct dictionary *dictionary, const char *text)
 	return id == ID_NONE ? NULL : strings_get(&dictionary->strings, id);
 }
 
-/* Interned text is equal exactly when the pointers are. */
+/* Interned texts are equal if and only if their pointers are. */
 static bool same_module(const struct module *a, const struct module *b)
 {
 	if (a->kind != b->kind || a->owner != b->owner ||
 	    !build_id_equal(&a->build_id, &b->build_id))
 		return false;
 	if (a->build_id.size > 0)
-		return true; /* the same image, whatever it is called here */
+		return true; /* the same image, under any name */
 	return a->path == b->path && a->device == b->device && a->inode == b->inode &&
 	       a->mtime_ns == b->mtime_ns && a->size_bytes == b->size_bytes;
 }
@@ -178,7 +178,7 @@ static uint64_t hash_frame(struct frame frame)
 	return hash_pair((uint64_t)frame.kind << 32 | frame.a, frame.b);
 }
 
-/* A place has one frame mostly, which needs no search. */
+/* A place mostly has one frame, which needs no search. */
 static bool is_of_place(const struct dictionary *dictionary, const struct frame *frame)
 {
 	return frame->kind == FRAME_CUSTOM && frame->b == 0 && frame->a < dictionary->places.count;
@@ -228,7 +228,7 @@ static bool frame_equal(const struct frame *a, const struct frame *b)
 	return a->kind == b->kind && a->a == b->a && a->b == b->b;
 }
 
-/* Lets the memory that dictionary_frame() will look at come at once for all frames. */
+/* Prefetches the memory that dictionary_frame() will need, for all frames at once. */
 static void prefetch_frames(const struct dictionary *dictionary, const struct frame *frames,
 			    size_t from, size_t n)
 {
@@ -249,7 +249,7 @@ static void prefetch_frames(const struct dictionary *dictionary, const struct fr
 	}
 }
 
-/* Stacks that follow each other mostly have the same callers: those need no look-up. */
+/* Consecutive stacks mostly have the same callers: those need no lookup. */
 uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *frames, size_t n)
 {
 	size_t known = dictionary->last_nodes.count;
@@ -264,7 +264,7 @@ uint32_t dictionary_stack(struct dictionary *dictionary, const struct frame *fra
 		same++;
 	node = same > 0 ? dictionary->last_nodes.items[same - 1] : 0;
 	prefetch_frames(dictionary, frames, same, n);
-	/* What is left of the last stack stays when the new one ends inside it. */
+	/* The rest of the last stack is kept if the new one ends inside it. */
 	for (; same < n; same++) {
 		uint32_t frame = dictionary_frame(dictionary, frames[same]);
 
@@ -303,7 +303,7 @@ int dictionary_forget_stacks(struct dictionary *dictionary, bool keep_named)
 	for (size_t i = 0; i < count; i++) {
 		struct frame frame = dictionary->frames.items[i];
 
-		/* It is written to the place of itself or of one before it. */
+		/* It is written over itself or an earlier one. */
 		if (is_named_at_the_end(dictionary, &frame) &&
 		    dictionary_frame(dictionary, frame) == ID_NONE)
 			return -ENOMEM;

@@ -7,7 +7,7 @@
 #include "model/call_tree.h"
 #include "model/profile.h"
 
-/* What a row costs in the slice at hand and did in the one before it. */
+/* The cost of a row in the current slice and in the previous one. */
 struct pace {
 	double self;
 	double total;
@@ -21,11 +21,11 @@ struct counter {
 	const uint32_t *row_of;
 	uint32_t value;
 	struct cost_table *table;
-	uint32_t *seen; /* by row: the visit that counted it last */
+	uint32_t *seen; /* by row: the last visit that counted it */
 	uint32_t visit;
 	struct pace *paces;
 	VEC(uint32_t) active; /* rows */
-	VEC(uint32_t) passed; /* rows of the stack at hand */
+	VEC(uint32_t) passed; /* rows of the current stack */
 };
 
 /* Lists the rows that a stack passes through. Returns the row it ends in. */
@@ -135,7 +135,7 @@ static void add_step(struct cost *cost, double step, double whole_step)
 	cost->joint += step * whole_step;
 }
 
-/* Adds the steps of all rows into the slice that is complete now. */
+/* Adds the differences of all rows to the slice that is now complete. */
 static void end_slice(struct counter *counter, double whole_step, bool first)
 {
 	size_t kept = 0;

@@ -22,10 +22,7 @@ void label_sets_fini(struct label_sets *sets)
 	id_index_fini(&sets->index);
 }
 
-/*
- * Puts one label where it belongs among n sorted ones, or in place of the one
- * with its key. Returns the new n.
- */
+/* Inserts one label among n sorted ones, or replaces the one with its key. Returns the new n. */
 static size_t insert(const struct strings *strings, struct label_pair *pairs, size_t n,
 		     struct label_pair pair)
 {

@@ -29,13 +29,13 @@ static bool is_sorted(const struct level_track *track)
 
 void level_track_finish(struct level_track *track)
 {
-	/* Mostly they are, and then equal times keep the order that they were told in. */
+	/* Mostly they are; then equal times keep the order in which they were added. */
 	if (!is_sorted(track))
 		qsort(track->points.items, track->points.count, sizeof(*track->points.items),
 		      by_time);
 }
 
-/* Of points in one stretch one is left. */
+/* Keeps one of the points in each interval. */
 static void thin(struct level_track *track)
 {
 	size_t kept = 0;

@@ -189,7 +189,7 @@ int profile_module(struct profile *profile, const char *path, const struct build
 			(struct profile_module){.path = id, .build_id = *build_id});
 }
 
-/* The entry made with zero values when missing. */
+/* The entry, created with zero values when missing. */
 static uint32_t entry_of(struct profile *profile, struct profile_entry key)
 {
 	uint64_t hash =
@@ -276,7 +276,7 @@ int profile_add_state(struct profile *profile, const char *name, const int64_t *
 
 	if (id == ID_NONE)
 		return -ENOMEM;
-	/* There are but a few. */
+	/* There are only a few. */
 	while (at < profile->states.count && profile->states.items[at].name != id)
 		at++;
 	if (at == profile->states.count) {

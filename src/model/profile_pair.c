@@ -14,9 +14,9 @@ struct joiner {
 	const struct profile *const *sides;
 	const uint32_t *values;
 	struct strings names;      /* of all functions */
-	VEC(uint32_t) unique;      /* by name: the function of the side at hand, or SEVERAL */
-	VEC(bool) ambiguous;       /* by name: a side has it several times */
-	struct strings identities; /* what functions are told apart by */
+	VEC(uint32_t) unique;      /* by name: the current side's function, or SEVERAL */
+	VEC(bool) ambiguous;       /* by name: it occurs several times on one side */
+	struct strings identities; /* what distinguishes functions */
 	VEC(uint32_t) known;       /* by identity: id in both */
 };
 
@@ -46,7 +46,7 @@ static int grow(struct joiner *joiner, uint32_t name)
 	return 0;
 }
 
-/* Finds the names that stand for different functions of one side. */
+/* Finds the names that different functions of one side share. */
 static int find_ambiguous(struct joiner *joiner, const struct profile *profile)
 {
 	size_t i;
@@ -72,7 +72,7 @@ static int find_ambiguous(struct joiner *joiner, const struct profile *profile)
 	return 0;
 }
 
-/* What a function is told apart by: texts that end in NUL, joined by a byte that is in none. */
+/* What distinguishes a function: NUL-terminated texts, joined by a byte that none contains. */
 static uint32_t identify(struct joiner *joiner, const struct profile *profile,
 			 const struct profile_function *function)
 {
@@ -89,10 +89,10 @@ static uint32_t identify(struct joiner *joiner, const struct profile *profile,
 		module = module_of(profile, function);
 		file = path_base_name(profile_text(profile, function->file));
 	}
-	/* Neither part of a path has a slash. */
+	/* Neither part of a path contains a slash. */
 	n = asprintf(&identity, "%s/%s/%s", module, file, name);
 	if (n < 0) {
-		identity = NULL; /* asprintf() leaves it undefined */
+		identity = NULL; /* undefined after asprintf() failed */
 		return ID_NONE;
 	}
 	return strings_add_n(&joiner->identities, identity, (size_t)n);
@@ -132,7 +132,7 @@ static int join_functions(struct joiner *joiner)
 		if (!joiner->pair->functions[side] || find_ambiguous(joiner, profile) < 0)
 			return -ENOMEM;
 	}
-	/* What is known of the place is taken from after: it is the newer one. */
+	/* Other attributes are taken from after, which is newer. */
 	for (side = 1; side >= 0; side--)
 		for (i = 0; i < joiner->sides[side]->functions.count; i++)
 			if (join_function(joiner, side, i) < 0)
@@ -142,7 +142,7 @@ static int join_functions(struct joiner *joiner)
 
 /* Stacks */
 
-/* The joined stack of a parent's and the functions at a location of a side. */
+/* Extends the joined stack of a parent by the functions at a location of a side. */
 static uint32_t extend(struct joiner *joiner, int side, uint32_t stack, uint32_t location)
 {
 	const struct profile *profile = joiner->sides[side];

@@ -5,7 +5,7 @@
 
 #include "model/function_cost.h"
 
-/* With fewer slices their differences say little; counts have to do. */
+/* With fewer slices their differences say little; only counts are used. */
 #define MIN_SLICES 16u
 
 #define ROUNDING 1e-12 /* a double has 16 digits, a limit few */
@@ -18,7 +18,7 @@ static double of_slices(double squared_steps, uint32_t slices)
 	return squared_steps / 2 * slices / (slices - 1);
 }
 
-/* The variance of the weight of so many samples, each one there by chance. */
+/* The variance of the weight of that many samples, each present by chance. */
 static double of_samples(double weight, double samples)
 {
 	return samples > 0 ? weight * weight / samples : 0;
@@ -40,7 +40,7 @@ struct estimate estimate_share(const struct cost *part, const struct cost_table 
 	if (whole <= 0 || samples <= 0)
 		return share;
 	p = (double)part->weight / whole;
-	/* None or all of the samples are no proof that there are never others. */
+	/* Seeing none or all of the samples does not prove that there are never others. */
 	likely = (p * samples + 0.5) / (samples + 1);
 	weighed = (1 - p) * (1 - p) * of_samples((double)part->weight, counted) +
 		  p * p * of_samples(whole - (double)part->weight, samples - counted);
@@ -85,7 +85,7 @@ double significance_more(const struct estimate *before, const struct estimate *a
 	double half_sample = (after->grain + factor * before->grain) / 2;
 	double deviation = sqrt(after->variance + factor * factor * before->variance);
 
-	if (!(deviation > 0)) /* what is just at the limit is not above it by a rounded digit */
+	if (!(deviation > 0)) /* a value just at the limit must not exceed it by rounding */
 		return excess > half_sample + ROUNDING * fabs(after->value) ? 1 : 0;
 	return erfc((half_sample - excess) / deviation / M_SQRT2) / 2;
 }

@@ -27,15 +27,15 @@ uint32_t stack_tree_append(struct stack_tree *tree, uint32_t parent, uint32_t fr
 }
 
 /*
- * Most nodes have few children: those made first are found by walking a list. A new
- * stack mostly hangs below nodes that were just made, so the list is short and at hand,
- * where the slots of an index of all nodes would be all over the memory.
+ * Most nodes have few children: the first ones are found by walking a list. A new stack is mostly
+ * added below nodes that were just created, so the list is short and in the cache, while the slots
+ * of an index of all nodes would be scattered in memory.
  */
 #define WALKED_CHILDREN 8u
 
-/* Where a child was found, or where it is to go. */
+/* Where a child was found, or where to add it. */
 struct child_place {
-	uint32_t id;     /* ID_NONE: there is none yet */
+	uint32_t id;     /* ID_NONE: it does not exist yet */
 	uint32_t before; /* the last of the list; 0: it is empty */
 	bool is_wide;    /* the list is full: it goes into the index */
 	uint64_t hash;
@@ -69,7 +69,7 @@ static struct child_place find_child(const struct stack_tree *tree, uint32_t par
 	return place;
 }
 
-/* Makes a node, which has its links already, known as a child. 0 or -ENOMEM. */
+/* Registers a node, which already has its links, as a child. 0 or -ENOMEM. */
 static int file_child(struct stack_tree *tree, const struct child_place *place, uint32_t id)
 {
 	if (place->is_wide)
@@ -81,7 +81,7 @@ static int file_child(struct stack_tree *tree, const struct child_place *place, 
 	return 0;
 }
 
-/* Files the nodes that were appended. */
+/* Registers the nodes that were appended. */
 static int complete_links(struct stack_tree *tree)
 {
 	if (vec_reserve(&tree->links, tree->nodes.count) < 0)

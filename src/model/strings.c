@@ -32,7 +32,7 @@ uint32_t strings_add_n(struct strings *strings, const char *text, size_t n)
 	uint32_t id;
 	char *copy;
 
-	/* A text of no bytes may have no place either. */
+	/* An empty text may have a NULL pointer. */
 	if (n == 0)
 		text = "";
 	n = strnlen(text, n);
