@@ -10,20 +10,19 @@
 #include "model/entity.h"
 
 /*
- * The latest state is a sorted array; the starts stand apart so that a search
- * touches few cache lines. History is a log: change i says which span of
- * addresses it touched, what was there before and what was put there.
+ * The latest state is a sorted array; the starts are separate so that a search touches few cache
+ * lines. History is a log: change i has the span of addresses it touched, what was there before and
+ * what was put there.
  *
  *	times      t0    t1    t2    t3    t4
  *	spans      s0    s1    s2    s3    s4       latest state
  *	checkpoints         ^ state after 2 changes
  *
- * What an address meant at time T: of the changes later than T, the first whose
- * span holds the address has it among its "before" regions. When none does up to
- * the next checkpoint, that checkpoint (or the latest state) has the answer. Or,
- * the other way round: of the changes up to T, the last whose span holds it has
- * what was put there; when none does, the checkpoint before has the answer. The
- * nearer checkpoint is taken. Nothing is rebuilt, so resolving needs no memory,
+ * What an address meant at time T: of the changes later than T, the first whose span contains the
+ * address has it among its "before" regions. If there is none up to the next checkpoint, that
+ * checkpoint (or the latest state) has the answer. Or, the other way round: of the changes up to T,
+ * the last whose span contains it has what was put there; if there is none, the previous checkpoint
+ * has the answer. The nearer checkpoint is used. Nothing is rebuilt, so resolving needs no memory,
  * no lock and no cache.
  */
 
@@ -41,14 +40,14 @@ struct span {
 };
 
 struct checkpoint {
-	size_t changes; /* how many changes it holds */
+	size_t changes; /* the number of changes it includes */
 	struct snapshot *state;
 };
 
 struct address_space {
 	struct snapshot *now;
 	uint64_t generation;
-	VEC(uint64_t) times; /* never falling */
+	VEC(uint64_t) times; /* never decreasing */
 	VEC(struct span) spans;
 	VEC(size_t) firsts; /* of each change's regions in before */
 	VEC(struct address_region) before;
@@ -60,7 +59,7 @@ struct address_space {
 #define CHECKPOINT_MIN_CHANGES 64
 #define CHECKPOINT_SHARE 16
 
-/* Changes that a question about the past looks at together. */
+/* Changes that a search in the past checks together. */
 #define SCAN_BLOCK 16
 
 static void snapshot_unref(struct snapshot *snapshot)
@@ -111,7 +110,7 @@ static struct snapshot *snapshot_copy(const struct snapshot *from)
 {
 	SCOPED(snapshot) struct snapshot *copy = snapshot_new();
 
-	/* A copy is made to be changed: room for a few changes spares growing it by half. */
+	/* A copy is made to be changed: room for a few changes avoids growing it by half. */
 	if (!copy || snapshot_reserve(copy, from->count + from->count / CHECKPOINT_SHARE + 4) < 0)
 		return NULL;
 	if (from->count) {
@@ -148,7 +147,7 @@ static inline const struct address_region *snapshot_find(const struct snapshot *
 	return &snapshot->regions[n - 1];
 }
 
-/* The indices of the regions that share an address with a span. */
+/* The indices of the regions that overlap a span. */
 static void snapshot_overlap(const struct snapshot *snapshot, struct span span, size_t *ret_first,
 			     size_t *ret_last)
 {
@@ -163,8 +162,8 @@ static void snapshot_overlap(const struct snapshot *snapshot, struct span span, 
 }
 
 /*
- * Replaces what lies in the span by n regions that lie in it, and cuts the
- * regions that reach over its ends. The snapshot is not shared.
+ * Replaces what is in the span by n regions within it, and cuts the regions that extend over its
+ * ends. The snapshot is not shared.
  */
 static int snapshot_replace(struct snapshot *snapshot, struct span span,
 			    const struct address_region *put, size_t n)
@@ -260,7 +259,7 @@ static struct address_region region_cut(struct address_region region, struct spa
 	return region;
 }
 
-/* Room for one change and n regions, so that nothing can fail half way. */
+/* Reserves one change and n regions, so that nothing can fail half way. */
 static int reserve_history(struct address_space *space, size_t n)
 {
 	if (vec_reserve(&space->times, space->times.count + 1) < 0 ||
@@ -303,7 +302,7 @@ static int change(struct address_space *space, uint64_t time_ns, struct span spa
 		if (!next)
 			return -ENOMEM;
 	}
-	/* History takes the old regions before they move; it is dropped on failure. */
+	/* History saves the old regions before they move; it is undone on failure. */
 	size_t changes = space->times.count;
 	size_t before = space->before.count;
 	if (remembered) {
@@ -368,7 +367,7 @@ int address_space_clear(struct address_space *space, uint64_t time_ns)
 /* How many changes had been made by a time. */
 static size_t changes_at(const struct address_space *space, uint64_t time_ns)
 {
-	/* Most questions are about the latest state. */
+	/* Most lookups are about the latest state. */
 	if (space->times.count == 0 || space->times.items[space->times.count - 1] <= time_ns)
 		return space->times.count;
 	return count_at_most(space->times.items, space->times.count, time_ns);
@@ -391,7 +390,7 @@ static size_t first_checkpoint(const struct address_space *space, size_t changes
 	return low;
 }
 
-/* The first full state with at least that many changes, and how many it has. */
+/* The first full state with at least that many changes, and its number of changes. */
 static struct snapshot *state_after(const struct address_space *space, size_t changes,
 				    size_t *ret_changes)
 {
@@ -437,13 +436,13 @@ static const struct address_region *find_before(const struct address_space *spac
 }
 
 /*
- * A moment: a full state and the changes between the two, which are later than
- * the moment and to be undone, or up to it and to be done again.
+ * A time: a full state and the changes between the two, which are later than the time and must be
+ * undone, or earlier and must be redone.
  */
 struct moment {
 	size_t from;
 	size_t to;
-	bool forward; /* the state is before the moment */
+	bool forward; /* the state is before that time */
 	const struct snapshot *state;
 };
 
@@ -475,7 +474,7 @@ static inline bool span_holds(const struct span *span, uint64_t address)
 	return address - span->start < span->end - span->start;
 }
 
-/* Most changes are elsewhere: whole blocks are ruled out without a branch. */
+/* Most changes are elsewhere: whole blocks are excluded without a branch. */
 static inline bool block_holds(const struct span *spans, uint64_t address)
 {
 	unsigned int hits = 0;
@@ -485,7 +484,7 @@ static inline bool block_holds(const struct span *spans, uint64_t address)
 	return hits;
 }
 
-/* Undoes later changes: the first one that touched the address knows. */
+/* Undoes later changes: the first one that touched the address has the answer. */
 static const struct address_region *find_undone(const struct address_space *space,
 						const struct moment *moment, uint64_t address)
 {
@@ -500,7 +499,7 @@ static const struct address_region *find_undone(const struct address_space *spac
 	return snapshot_find(moment->state, address);
 }
 
-/* Does changes again: the last one that touched the address knows. */
+/* Redoes changes: the last one that touched the address has the answer. */
 static const struct address_region *find_redone(const struct address_space *space,
 						const struct moment *moment, uint64_t address)
 {
@@ -553,14 +552,14 @@ size_t address_space_resolve_batch(const struct address_space *space, uint64_t t
 {
 	struct moment moment = moment_of(space, time_ns);
 	/*
-	 * What a later state still has was there in full at the moment, but a
-	 * region of an earlier state may since have been hidden in part.
+	 * A region in a later state existed in full at that time, but a region of an earlier state
+	 * may have been partly replaced since.
 	 */
 	bool whole = !moment.forward;
 	const struct address_region *last = NULL;
 	size_t found = 0;
 
-	/* Neighbours on a stack are often of one library. */
+	/* Neighbours on a stack are often in one library. */
 	for (size_t i = 0; i < n; i++) {
 		if (!last || !whole || addresses[i] < last->start || addresses[i] >= last->end)
 			last = find_at(space, &moment, addresses[i]);

@@ -69,7 +69,9 @@ int cgroup_folder_find(const char *name, char *ret, size_t size, struct error *e
 	     copy(mount + strlen(mount), sizeof(mount) - strlen(mount), "/", "")) &&
 	    copy(ret, size, mount, name) && is_on(ret, CGROUP2_SUPER_MAGIC))
 		return 0;
-	/* An old one may be of the perf_event controller: the kernel says whether it is. */
+	/*
+	 * One of the old version may belong to the perf_event controller: the kernel checks that.
+	 */
 	if (is_on(name, CGROUP_SUPER_MAGIC) && copy(ret, size, name, ""))
 		return 0;
 	(void)error_set(err, -ENOENT,

@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "proc/process_info.h"
 
-/* No hierarchy is deeper in earnest. */
+/* No real hierarchy is deeper. */
 #define MAX_LEVELS 32
 
 /* Takes over the descriptor of a folder. Returns 0 or -ENOMEM. */
@@ -35,7 +35,7 @@ static int add_threads(int folder, struct pid_list *list)
 	return r;
 }
 
-/* Takes over the descriptor. The folders of a hierarchy have no links in them. */
+/* Takes over the descriptor. The folders of a hierarchy contain no links. */
 static int add_group(int folder, int level, struct pid_list *list)
 {
 	DIR *entries = fdopendir(folder);

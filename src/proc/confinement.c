@@ -27,18 +27,18 @@ const char *const confined_call_names[CONFINED_CALLS] = {
 };
 
 /*
- * Makes a call that the kernel refuses for its arguments, before it looks at rights. Returns
- * whether the answer is the kernel's own: what else answers stands before it.
+ * Makes a call that the kernel refuses because of its arguments, before it checks privileges.
+ * Returns whether the kernel itself answered: otherwise something in front of it did.
  */
 static bool reaches_kernel(enum confined_call call, bool may_bpf)
 {
 	switch (call) {
-	case CONFINED_PERF_EVENT_OPEN: /* flags are looked at first */
+	case CONFINED_PERF_EVENT_OPEN: /* flags are checked first */
 		return syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0ul) < 0 && errno == EINVAL;
-	case CONFINED_BPF: /* without the right to it older kernels refuse at once */
+	case CONFINED_BPF: /* older kernels refuse it at once without the privilege */
 		return syscall(SYS_bpf, -1, NULL, 0) >= 0 ||
 		       (errno != ENOSYS && (errno != EPERM || !may_bpf));
-	case CONFINED_PTRACE: /* no process has this number */
+	case CONFINED_PTRACE: /* no process has this pid */
 		return syscall(SYS_ptrace, PTRACE_CONT, 0, NULL, NULL) < 0 && errno == ESRCH;
 	case CONFINED_PROCESS_VM_READV: /* there are no flags */
 		return syscall(SYS_process_vm_readv, getpid(), NULL, 0ul, NULL, 0ul, 1ul) < 0 &&
@@ -46,7 +46,7 @@ static bool reaches_kernel(enum confined_call call, bool may_bpf)
 	case CONFINED_TIMER_CREATE: /* there is no such clock */
 		return syscall(SYS_timer_create, INT_MAX, NULL, NULL) < 0 && errno == EINVAL;
 	case CONFINED_PIDFD_OPEN:
-		(void)syscall(SYS_pidfd_open, -1, 0); /* any answer will do */
+		(void)syscall(SYS_pidfd_open, -1, 0); /* any result will do */
 		return true;
 	case CONFINED_CALLS:
 		break;
@@ -54,7 +54,7 @@ static bool reaches_kernel(enum confined_call call, bool may_bpf)
 	return true;
 }
 
-/* In a process of its own: a filter may kill whoever makes the call. */
+/* In a separate process: a filter may kill the caller. */
 static bool is_refused(enum confined_call call, bool may_bpf)
 {
 	int status = 0;
@@ -67,7 +67,7 @@ static bool is_refused(enum confined_call call, bool may_bpf)
 	return status != 0;
 }
 
-/* Reads the start of a file; "" when it cannot be read. */
+/* Reads the start of a file; "" on failure. */
 static void read_start(const char *root, const char *path, char *ret, size_t size)
 {
 	char whole[PATH_MAX];
@@ -91,7 +91,7 @@ static bool is_there(const char *root, const char *path)
 	return access(whole, F_OK) == 0;
 }
 
-/* What engines of containers leave behind, the more telling first. */
+/* Traces of container engines, the most specific first. */
 static void find_container(struct confinement *ret, const char *root)
 {
 	static const struct {
@@ -120,7 +120,7 @@ static void find_container(struct confinement *ret, const char *root)
 	(void)snprintf(ret->container, sizeof(ret->container), "%.15s", name);
 }
 
-/* "none [integrity] confidentiality": the one in brackets holds. */
+/* "none [integrity] confidentiality": the one in brackets applies. */
 static void find_lockdown(struct confinement *ret, const char *root)
 {
 	char text[128];
@@ -168,7 +168,7 @@ void confinement_read(struct confinement *ret, const char *root)
 		.lacks_proc = !is_there(root, "/proc/self"),
 		.lacks_sys = !is_there(root, "/sys/kernel"),
 	};
-	/* What cannot be read stays at zero: no rights, no filter. */
+	/* What cannot be read stays zero: no capabilities, no filter. */
 	(void)thread_status_read(0, "CapEff", 16, &ret->capabilities);
 	(void)thread_status_read(0, "Seccomp", 10, &ret->seccomp);
 	(void)thread_status_read(0, "NoNewPrivs", 10, &strict);

@@ -19,10 +19,10 @@
 #include "proc/process_info.h"
 
 #define MAX_FILE_BYTES (512ll << 20)
-/* Two ways to tell when a process began agree within a clock tick, and then some. */
+/* Two ways to find out when a process began agree within a clock tick; this allows for more. */
 #define SAME_START_NS NS_PER_SEC
 
-/* The last number of the line that begins with key: of NSpid it is the innermost. */
+/* The last number on the line that begins with key: for NSpid, the innermost. */
 static bool last_number(const char *text, const char *key, long *ret)
 {
 	const char *at = strstr(text, key);
@@ -81,7 +81,7 @@ void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns)
 	process->ended = false;
 }
 
-/* Whether who has the pid now had it when something was written. */
+/* Whether the process that has the pid now already had it when something was written. */
 static bool is_older(pid_t pid, uint64_t written_ns)
 {
 	struct process_info info;
@@ -104,7 +104,7 @@ void jit_process_of_past(struct jit_process *process, pid_t pid, const struct ji
 	process->made_before_ns = past->written_ns;
 }
 
-/* When a file was made; 0: its file system does not tell. */
+/* When a file was created; 0: its file system does not record it. */
 static uint64_t made_ns(int fd)
 {
 	struct statx status;
@@ -116,8 +116,8 @@ static uint64_t made_ns(int fd)
 }
 
 /*
- * Finds path below the root directory of the process: its links cannot lead out of it. The
- * descriptor is good for a look at what is there, not for reading.
+ * Finds path below the root directory of the process: links cannot lead out of it. The descriptor
+ * can be used to inspect the file, but not to read it.
  */
 static int find_inside(const struct jit_process *process, const char *path)
 {
@@ -161,7 +161,7 @@ static int check(const struct jit_process *process, const char *path, const stru
 	return 0;
 }
 
-/* Reads what is there; a file that shrinks is shorter then. */
+/* Reads what exists; a file may shrink meanwhile. */
 static int read_all(int fd, void *place, size_t size, size_t *ret_size)
 {
 	size_t done = 0;

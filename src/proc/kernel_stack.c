@@ -61,7 +61,7 @@ int kernel_stack_probe(void)
 	return n < 0 ? (int)n : 0;
 }
 
-/* "[<0>] futex_wait_queue+0x60/0x90 [module]"; an old kernel has the address in the brackets. */
+/* "[<0>] futex_wait_queue+0x60/0x90 [module]"; an old kernel has the address in brackets. */
 static bool parse(const char *line, size_t size, struct kernel_stack_entry *ret)
 {
 	const char *name = memchr(line, ' ', size);
@@ -86,7 +86,7 @@ bool kernel_stack_next(const char **at, const char *end, struct kernel_stack_ent
 		const char *newline = memchr(line, '\n', (size_t)(end - line));
 
 		if (!newline)
-			break; /* cut off: its number may be too */
+			break; /* truncated: its number may be as well */
 		*at = newline + 1;
 		if (parse(line, (size_t)(newline - line), ret))
 			return true;

@@ -18,14 +18,14 @@
 #include "proc/process_info.h"
 
 /*
- * The kernel holds a path to PATH_MAX; each byte of it may be a newline that
- * takes four characters. What is longer than this is no line of the kernel's.
+ * The kernel limits a path to PATH_MAX; each byte of it may be a newline, which takes four
+ * characters. A longer line is not from the kernel.
  */
 #define MAX_PATH_TEXT ((size_t)4 * 4096)
 
 /*
- * The kernel hands out a page of text for a read however much is asked for;
- * room for more only saves growing the buffer.
+ * The kernel returns a page of text for each read, regardless of the size; more room only avoids
+ * growing the buffer.
  */
 #define READ_BYTES ((size_t)64 * 1024)
 
@@ -127,7 +127,7 @@ static enum region_kind kind_of(const char *path, size_t size, bool deleted)
 			return REGION_FILE;
 		if (starts_with(path, size, "/memfd:"))
 			return REGION_MEMFD;
-		/* Shared memory without a file hangs on the kernel's own hidden tmpfs. */
+		/* Shared memory without a file is on the kernel's own hidden tmpfs. */
 		if ((size == 9 && !memcmp(path, "/dev/zero", 9)) ||
 		    starts_with(path, size, "/SYSV") || starts_with(path, size, "/anon_hugepage"))
 			return REGION_SPECIAL;
@@ -172,7 +172,7 @@ static char *unescape(struct arena *arena, const char *text, size_t size)
 	return copy;
 }
 
-/* The path of the line before: the regions of one file follow each other. */
+/* The path of the previous line: the regions of one file are consecutive. */
 struct last_path {
 	const char *text;
 	size_t size;
@@ -249,7 +249,7 @@ static int read_text(int fd, struct bytes *text)
 	}
 }
 
-/* Appends /proc/PID/maps, of a thread as well as of a process. */
+/* Appends /proc/PID/maps, for a thread or a process. */
 static int read_maps_of(pid_t pid, struct bytes *text)
 {
 	char path[64];
@@ -260,8 +260,8 @@ static int read_maps_of(pid_t pid, struct bytes *text)
 }
 
 /*
- * A main thread that has ended has no memory any more; that of the process is then
- * to be had from its other threads.
+ * A main thread that has ended has no memory any more; that of the process can then be read from
+ * its other threads.
  */
 static int read_maps(pid_t pid, struct bytes *text, struct error *err)
 {
@@ -289,7 +289,7 @@ int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *
 	return r;
 }
 
-/* "start-end rwxp …": executable lines count whole, all others not at all. */
+/* "start-end rwxp …": executable lines count completely, all others not at all. */
 uint64_t maps_code_fingerprint_parse(const char *text, size_t size)
 {
 	const char *end = text + size;

@@ -22,7 +22,7 @@
 #include "proc/maps.h"
 #include "proc/process_info.h"
 
-/* What is remembered of a file; its segments stand in module_files.segments. */
+/* What is cached about a file; its segments are in module_files.segments. */
 struct known_file {
 	uint64_t device;
 	uint64_t inode;
@@ -76,10 +76,9 @@ size_t module_files_read_count(const struct module_files *files)
 }
 
 /*
- * Whether a file is the mapped one. The device is not compared: btrfs gives
- * stat() another one than the kernel shows in maps. Overlay file systems, on
- * which containers live, show the inode of the layer below in maps; there the
- * name decides unless the kernel says that it is gone.
+ * Whether a file is the mapped one. The device is not compared: btrfs gives stat() another one than
+ * the kernel shows in maps. Overlay file systems, which containers use, show the inode of the layer
+ * below in maps; there the name decides unless the kernel says that it is gone.
  */
 static bool is_mapped_file(const struct map_region *region, const struct found_file *found)
 {
@@ -112,13 +111,13 @@ static int try_map_files(struct module_files *files, pid_t pid, const struct map
 		       (unsigned long long)region->end);
 	process_path(found->path, sizeof(found->path), pid, name);
 	int r = try_path(region, found);
-	/* Following these links takes a capability: once refused, always refused. */
+	/* Following these links requires a capability: once refused, always refused. */
 	if (r == -EPERM)
 		files->map_files_refused = true;
 	return r;
 }
 
-/* Looks for a name below the root of the process, then below ours. */
+/* Searches for a name below the root of the process, then below ours. */
 static int try_name(pid_t pid, const struct map_region *region, const char *ending,
 		    struct found_file *found)
 {
@@ -141,7 +140,7 @@ static int try_name(pid_t pid, const struct map_region *region, const char *endi
 	if (n < 0 || (size_t)n >= sizeof(found->path))
 		return -ENAMETOOLONG;
 	int bare = try_path(region, found);
-	/* What went wrong where the process sees the file says more. */
+	/* The error where the process sees the file is more meaningful. */
 	return bare == 0 || r == -ENOENT ? bare : r;
 }
 
@@ -159,7 +158,7 @@ static int find_file(struct module_files *files, pid_t pid, const struct map_reg
 		if (try_path(region, found) == 0)
 			return 0;
 	}
-	/* A name may end in " (deleted)" of its own accord. */
+	/* A name may really end in " (deleted)". */
 	return try_name(pid, region, " (deleted)", found);
 }
 
@@ -210,7 +209,7 @@ static int add_known(struct module_files *files, const struct stat *status, stru
 			    (uint32_t)(files->files.count - 1));
 }
 
-/* Reads the headers of a file that is not known yet and remembers them. */
+/* Reads the headers of an unknown file and caches them. */
 static int read_file(struct module_files *files, struct found_file *found)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;

@@ -19,7 +19,7 @@ bool own_program_path(char *ret, size_t size)
 	return false;
 }
 
-/* A change of the group takes capabilities away: they come last. */
+/* Changing the group removes capabilities: they come last. */
 #define GRANT                                                                                      \
 	"f=%s; sudo groupadd -f " OWN_PROGRAM_GROUP " && sudo chgrp " OWN_PROGRAM_GROUP            \
 	" \"$f\" && sudo chmod 0750 \"$f\" && sudo setcap %s=ep \"$f\""
@@ -36,7 +36,7 @@ const char *own_program_grant(const char *capabilities, char *ret, size_t size)
 		if (!word.failed)
 			n = snprintf(ret, size, GRANT, (const char *)word.data, capabilities);
 	}
-	if (n < 0 || (size_t)n >= size) /* half a path helps nobody */
+	if (n < 0 || (size_t)n >= size) /* half a path is useless */
 		(void)snprintf(ret, size, GRANT, "$(command -v wick)", capabilities);
 	bytes_fini(&word);
 	return ret;

@@ -11,7 +11,7 @@
 
 #define ENTRY_IS_THERE (1ull << 63 | 1ull << 62) /* present, or swapped */
 
-/* Of linux/fs.h, which older ones lack. */
+/* From linux/fs.h; older versions lack it. */
 struct found_pages {
 	uint64_t start;
 	uint64_t end;
@@ -54,7 +54,7 @@ void pagemap_close(struct pagemap *map)
 	map->fd = -1;
 }
 
-/* False where the kernel does not search. */
+/* False if the kernel does not support searching. */
 static bool search(const struct pagemap *map, uint64_t from, uint64_t end, uint64_t *ret)
 {
 	struct found_pages found = {.start = end};
@@ -77,7 +77,7 @@ static bool search(const struct pagemap *map, uint64_t from, uint64_t end, uint6
 	return true;
 }
 
-/* The entries from a page on. False when they cannot be read. */
+/* Reads the entries from a page on. False on failure. */
 static bool read_entries(struct pagemap *map, uint64_t page)
 {
 	ssize_t n = pread(map->fd, map->entries, sizeof(map->entries),
@@ -95,7 +95,7 @@ static uint64_t look(struct pagemap *map, uint64_t from, uint64_t end)
 
 	for (; page <= last; page++) {
 		if (page - map->first >= map->count && !read_entries(map, page))
-			break; /* it may be there */
+			break; /* it may exist */
 		if (map->entries[page - map->first] & ENTRY_IS_THERE)
 			break;
 	}

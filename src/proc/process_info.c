@@ -65,7 +65,8 @@ int process_error(struct error *err, int code, pid_t pid, const char *what)
 		return code;
 	}
 	if (status.st_uid == geteuid()) {
-		/* Same user, still refused: the program made itself unreadable, or a sandbox does.
+		/*
+		 * Same user, still refused: the program made itself unreadable, or a sandbox did.
 		 */
 		code = error_errno(err, code, "cannot read the %s of process %d", what, (int)pid);
 		error_remedy(err, "run as root: the process is protected even from its own user");
@@ -80,7 +81,7 @@ int process_error(struct error *err, int code, pid_t pid, const char *what)
 	return code;
 }
 
-/* Reads a small file of /proc and ends it with NUL. Returns its size. */
+/* Reads a small file of /proc and terminates it with NUL. Returns its size. */
 static ssize_t read_small(const char *path, char *text, size_t size)
 {
 	size_t used = 0;
@@ -103,7 +104,7 @@ static ssize_t read_small(const char *path, char *text, size_t size)
 	return (ssize_t)used;
 }
 
-/* Copies at most size - 1 bytes; a name may hold anything but NUL. */
+/* Copies at most size - 1 bytes; a name may contain anything but NUL. */
 static void copy_text(char *place, size_t size, const char *text, size_t n)
 {
 	if (n > size - 1)
@@ -112,7 +113,7 @@ static void copy_text(char *place, size_t size, const char *text, size_t n)
 	place[n] = '\0';
 }
 
-/* Fields are numbered as in proc(5); those from 3 on stand behind the name. */
+/* Fields are numbered as in proc(5); those from 3 on follow the name. */
 enum stat_field {
 	FIELD_STATE = 3,
 	FIELD_PARENT = 4,
@@ -148,7 +149,7 @@ int process_stat_parse(const char *text, size_t size, struct process_info *ret)
 {
 	const char *end = text + size;
 	const char *open = memchr(text, '(', size);
-	/* The name may hold ")", the numbers behind it cannot: the last one ends it. */
+	/* The name may contain ")", the numbers after it cannot: the last one ends it. */
 	const char *close = memrchr(text, ')', size);
 	pid_t pid = 0;
 
@@ -167,9 +168,9 @@ int process_stat_parse(const char *text, size_t size, struct process_info *ret)
 }
 
 /*
- * The kernel counts ticks of the boot clock, which runs on while the machine
- * sleeps; CLOCK_MONOTONIC does not. The difference is that of now, so the start
- * of a process that has slept through is early by what came after it.
+ * The kernel counts ticks of the boot clock, which continues while the machine is suspended;
+ * CLOCK_MONOTONIC does not. We use the current difference, so a process that started before a
+ * suspend appears to have started too early by the suspended time.
  */
 static uint64_t ticks_to_monotonic_ns(uint64_t ticks)
 {

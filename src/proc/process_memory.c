@@ -14,23 +14,23 @@
 
 #define READ_BYTES ((size_t)64 * 1024)
 #define GUARD_MOST_BYTES 65536u
-#define ARENA_BYTES (64ull << 20) /* where glibc's arenas begin; a full one ends in a guard */
+#define ARENA_BYTES (64ull << 20) /* alignment of glibc's arenas; a full one ends in a guard */
 #define KIB 1024u
 
 enum part { PART_HEAP, PART_STACK, PART_FILE, PART_OWN, PART_REGION };
 
-/* Between the lines of one mapping, and from one mapping to the next. */
+/* State between the lines of one mapping, and from one mapping to the next. */
 struct parser {
 	struct process_memory *ret;
 	process_memory_own own;
-	struct map_region region; /* of which lines are read; its path is not set */
+	struct map_region region; /* the current one; its path is not set */
 	enum part part;
 	uint64_t resident_bytes; /* of it */
-	bool open;               /* there is one */
-	bool after_data;         /* the mapping before is data of a file */
-	enum part before;        /* what it is */
+	bool open;               /* there is a current one */
+	bool after_data;         /* the previous mapping is data of a file */
+	enum part before;        /* its part */
 	bool after_guard;
-	uint64_t before_end; /* of the mapping before */
+	uint64_t before_end; /* end of the previous mapping */
 };
 
 static bool has(const char *text, size_t size, const char *part)
@@ -69,7 +69,7 @@ static enum part part_of(const struct parser *parser, const char *path, size_t s
 	return has(path, size, "[anon") ? PART_REGION : PART_FILE;
 }
 
-/* Keeps the largest ones; the others are summed up. */
+/* Keeps the largest ones; the others are summed. */
 static void keep_region(struct process_memory *memory, const struct memory_region *region)
 {
 	struct memory_region *least = memory->regions;
@@ -148,7 +148,7 @@ static bool has_flag(const char *text, size_t size, const char *flag)
 	return false;
 }
 
-/* What is told of the mapping: "Rss:      12 kB", "VmFlags: rd wr mr mw me ac". */
+/* A detail of the mapping: "Rss:      12 kB", "VmFlags: rd wr mr mw me ac". */
 static void take_detail(struct parser *parser, const char *line, size_t size)
 {
 	uint64_t kib = 0;
@@ -164,7 +164,7 @@ static void take_detail(struct parser *parser, const char *line, size_t size)
 		return;
 	if (parser->part != PART_FILE && has_flag(line, size, "rr") && has_flag(line, size, "dd"))
 		parser->part = PART_OWN;
-	/* The C library reserves what it makes stacks of, with their guards. */
+	/* The C library reserves memory for stacks, including their guards. */
 	if (has_flag(line, size, "nr"))
 		parser->after_guard = false;
 }
@@ -189,7 +189,7 @@ static void take_line(struct parser *parser, const char *line, size_t size)
 	open_region(parser, &region, at, (size_t)(end - at));
 }
 
-/* Takes the lines that are whole, all with is_end. Returns how many bytes that were. */
+/* Parses the complete lines, or with is_end all. Returns the number of bytes used. */
 static size_t take_lines(struct parser *parser, const char *text, size_t size, bool is_end)
 {
 	size_t used = 0;
@@ -260,7 +260,7 @@ int process_memory_split(int folder, process_memory_own own, struct process_memo
 
 		held = held + (size_t)n - used;
 		if (held == READ_BYTES)
-			return -EINVAL; /* no line of the kernel's is so long */
+			return -EINVAL; /* no line of the kernel is that long */
 		memmove(text, text + used, held);
 	}
 	if (n < 0)

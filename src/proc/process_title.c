@@ -9,9 +9,9 @@
 
 #include "base/scope.h"
 
-#define COMM_BYTES 15u /* that the kernel keeps of a program's name */
+#define COMM_BYTES 15u /* of a program's name that the kernel keeps */
 
-/* A title is one string, where arguments are several: zeros are at its end alone. */
+/* A title is one string, while arguments are several: it has zeros only at its end. */
 static size_t title_size(const char *text, size_t size)
 {
 	size_t length = strnlen(text, size);
@@ -22,7 +22,7 @@ static size_t title_size(const char *text, size_t size)
 	return length;
 }
 
-/* Whether a title begins as they all do: "NAME: ". */
+/* Whether a title begins like all titles: "NAME: ". */
 static bool has_name(const char *text, size_t size, const char *comm)
 {
 	size_t known = strlen(comm);
@@ -35,11 +35,11 @@ static bool has_name(const char *text, size_t size, const char *comm)
 	       !memchr(text, ' ', length);
 }
 
-/* Whether a word says what the process is, and not for whom: no argument, path, address. */
+/* Whether a word describes the process, and not what it works for: no argument, path, address. */
 static bool is_plain(const char *word, size_t size)
 {
 	if (size > 0 && word[size - 1] == ':')
-		return true; /* the name of a cluster, in front of what follows */
+		return true; /* the name of a cluster, followed by the rest */
 	for (size_t i = 0; i < size; i++)
 		if (!isalpha((unsigned char)word[i]) && word[i] != '_' &&
 		    !(i > 0 && word[i] == '-'))

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "proc/process_info.h"
 
-/* A process, and who started it. */
+/* A process and its parent. */
 struct link {
 	pid_t pid;
 	pid_t parent;
@@ -23,7 +23,7 @@ struct links {
 	VEC(struct link) list;
 };
 
-/* Whether a process is this one, or what has started it for another user. */
+/* Whether a process is this one, or the one that started it for another user. */
 static bool is_ours(const struct process_info *info)
 {
 	static const char *const starters[] = {"sudo", "doas", "su"};
@@ -36,7 +36,7 @@ static bool is_ours(const struct process_info *info)
 	return false;
 }
 
-/* All processes that run; who has ended and waits for its parent does not. */
+/* All running processes; not those that have ended and wait for their parent. */
 static int read_links(struct links *links, struct error *err)
 {
 	struct pid_list all = {0};
@@ -47,7 +47,7 @@ static int read_links(struct links *links, struct error *err)
 
 		if (process_info_read(all.items[i], &info, NULL) < 0 || info.state == 'Z' ||
 		    is_ours(&info))
-			continue; /* it has ended meanwhile, or is of no interest */
+			continue; /* it has ended meanwhile, or is irrelevant */
 		if (vec_push(&links->list, ((struct link){info.pid, info.parent_pid})) < 0)
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
@@ -76,14 +76,14 @@ int process_tree_below(const struct pid_list *roots, struct pid_list *ret, struc
 
 	for (size_t i = 0; i < roots->count && r == 0; i++)
 		r = add_children(&links, roots->items[i], roots, ret);
-	/* The list grows while it is gone through: children of children. */
+	/* The list grows during the loop: children of children. */
 	for (size_t i = 0; i < ret->count && r == 0; i++)
 		r = add_children(&links, ret->items[i], roots, ret);
 	vec_fini(&links.list);
 	return r == -ENOMEM ? error_set(err, r, "out of memory") : r;
 }
 
-/* The kernel keeps 15 bytes of a name; that of the file is whole. */
+/* The kernel keeps 15 bytes of a name; the file's is complete. */
 static bool is_named(const struct process_info *info, const char *name)
 {
 	const char *slash = strrchr(info->executable, '/');

@@ -7,11 +7,11 @@
 
 #include "base/vec.h"
 
-/* Most stacks are whole in the first piece; each further one doubles what there is. */
+/* Most stacks fit into the first piece; each further one doubles the size. */
 #define FIRST_BYTES (32u << 10)
 #define MOST_BYTES (8u << 20)
 
-/* Pages of the smallest size there is; as many as one call takes. */
+/* The smallest page size; as many pages as one call accepts. */
 #define COPY_PAGE_BYTES 4096u
 #define COPY_PAGES 64u
 
@@ -45,7 +45,7 @@ static size_t copy_from(struct remote_memory *memory, uint64_t address, void *pl
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Reads more of the window so that it holds end bytes, if that can be. */
+/* Reads more of the window so that it has end bytes, if possible. */
 static bool extend(struct remote_memory *memory, uint64_t end)
 {
 	uint64_t want = memory->size ? 2 * memory->size : FIRST_BYTES;
@@ -65,7 +65,10 @@ static bool extend(struct remote_memory *memory, uint64_t end)
 	return memory->size >= end;
 }
 
-/* A word outside the window: blocks lie within a page, so they can be read whole or not at all. */
+/*
+ * A word outside the window: blocks are within a page, so they can be read completely or not at
+ * all.
+ */
 static bool read_block(struct remote_memory *memory, uint64_t address, uint64_t *ret)
 {
 	uint64_t start = address & ~(uint64_t)(REMOTE_BLOCK - 1);
@@ -90,7 +93,7 @@ bool remote_memory_read(void *object, uint64_t address, uint64_t *ret)
 	if (address < memory->start || address >= memory->high ||
 	    memory->high - address < sizeof(*ret))
 		return read_block(memory, address, ret);
-	/* A stack that has just been lowered is not there yet near sp, but further up. */
+	/* A stack that was just extended may not be mapped near sp yet, but is further up. */
 	if (offset + sizeof(*ret) > memory->size && !extend(memory, offset + sizeof(*ret)))
 		return read_block(memory, address, ret);
 	memcpy(ret, memory->bytes + offset, sizeof(*ret));
@@ -104,7 +107,7 @@ size_t remote_memory_copy(pid_t pid, uint64_t start, void *buffer, size_t size)
 	size_t count = 0;
 	ssize_t n;
 
-	/* The kernel does not promise a part of a piece that ends where nothing is mapped. */
+	/* The kernel does not guarantee a partial read of a piece that ends in unmapped memory. */
 	for (size_t at = 0; at < size && count < COPY_PAGES; count++) {
 		size_t room = COPY_PAGE_BYTES - (start + at) % COPY_PAGE_BYTES;
 

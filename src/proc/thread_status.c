@@ -16,7 +16,9 @@ int thread_status_parse(const char *text, const char *name, int base, uint64_t *
 	size_t size = strlen(name);
 	char *end;
 
-	/* The name of a program comes first and is escaped: no line of it can be one of these. */
+	/*
+	 * The name of a program comes first and is escaped: it cannot look like one of these lines.
+	 */
 	while (text && (strncmp(text, name, size) != 0 || text[size] != ':')) {
 		text = strchr(text, '\n');
 		text = text ? text + 1 : NULL;
@@ -38,7 +40,7 @@ int thread_status_parse(const char *text, const char *name, int base, uint64_t *
 int thread_status_read(pid_t tid, const char *name, int base, uint64_t *ret)
 {
 	char path[64];
-	char text[4096]; /* what is asked for stands in the first half of it */
+	char text[4096]; /* all needed fields are in the first half */
 	ssize_t n;
 
 	process_path(path, sizeof(path), tid, "status");
