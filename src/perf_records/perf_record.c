@@ -33,7 +33,7 @@ static uint64_t u64_at(const uint8_t *place)
 	return value;
 }
 
-/* Where words stand that a bit of the sample type adds, in the order of the kernel. */
+/* Offsets of the words that each bit of the sample type adds, in the kernel's order. */
 static uint16_t add_word(uint64_t sample_type, uint64_t bit, uint16_t *at)
 {
 	uint16_t place = *at;
@@ -44,7 +44,7 @@ static uint16_t add_word(uint64_t sample_type, uint64_t bit, uint16_t *at)
 	return place;
 }
 
-/* identifier ip (pid tid) time addr id …: what follows is not needed before a sample is read. */
+/* identifier ip (pid tid) time addr id …: the rest is not needed before a sample is read. */
 static void place_in_sample(struct perf_record_layout *layout)
 {
 	uint64_t type = layout->sample_type;
@@ -98,7 +98,7 @@ void perf_record_layout_init(struct perf_record_layout *layout, const struct per
 		place_in_trailer(layout);
 }
 
-/* A word whose place differs between samples and other records. */
+/* A word whose offset differs between samples and other records. */
 static bool word_of(const struct perf_event_header *header, uint16_t in_sample, uint16_t from_end,
 		    uint64_t *ret)
 {
@@ -132,7 +132,7 @@ bool perf_record_id(const struct perf_record_layout *layout, const struct perf_e
 	return word_of(header, layout->sample_id, layout->trailer_id, ret);
 }
 
-/* What is left of a record while it is read from its start on. */
+/* The rest of a record while it is read from its start. */
 struct rest {
 	const uint8_t *at;
 	size_t bytes;
@@ -159,7 +159,7 @@ static uint64_t take_word(struct rest *rest)
 	return place ? u64_at(place) : 0;
 }
 
-/* n things of so many bytes. */
+/* n items of so many bytes. */
 static const uint8_t *take_many(struct rest *rest, uint64_t n, size_t bytes)
 {
 	return n > rest->bytes / bytes ? take(rest, UINT64_MAX) : take(rest, n * bytes);
@@ -203,7 +203,7 @@ static void take_fixed(const struct perf_record_layout *layout, struct rest *res
 		ret->period = take_word(rest);
 }
 
-/* Counters of the event, or of its group. Kept are those of a group. */
+/* Counters of the event, or of its group. Only those of a group are kept. */
 static void take_read(const struct perf_record_layout *layout, struct rest *rest,
 		      struct sample_record *ret)
 {
@@ -218,7 +218,7 @@ static void take_read(const struct perf_record_layout *layout, struct rest *rest
 		count = take_word(rest);
 	(void)take_many(rest, times, 8);
 	values = take_many(rest, count, 8u * words);
-	/* An id stands right behind its value; what comes alone behind it is of no use. */
+	/* An id is right after its value; what else follows it is not needed. */
 	if (values && (format & PERF_FORMAT_GROUP) && (words == 1 || format & PERF_FORMAT_ID)) {
 		ret->value_count = count;
 		ret->values = values;
@@ -248,7 +248,7 @@ static void take_branches(const struct perf_record_layout *layout, struct rest *
 		(void)take_many(rest, count, 8);
 }
 
-/* abi registers[n] (none when abi is 0) */
+/* abi registers[n] (absent when abi is 0) */
 static void take_registers(const struct perf_record_layout *layout, struct rest *rest,
 			   struct sample_record *ret)
 {
@@ -259,7 +259,7 @@ static void take_registers(const struct perf_record_layout *layout, struct rest 
 		ret->registers = take_many(rest, layout->register_count, 8);
 }
 
-/* size stack[size] dynamic-size (none when size is 0) */
+/* size stack[size] dynamic-size (absent when size is 0) */
 static void take_stack(struct rest *rest, struct sample_record *ret)
 {
 	uint64_t size = take_word(rest);
@@ -298,8 +298,8 @@ bool perf_record_sample(const struct perf_record_layout *layout,
 }
 
 /*
- * Records of BPF programs have a size of 32 bits and then their kind, never 0, where a
- * group has its count.
+ * Records of BPF programs have a 32-bit size and then their kind, which is never 0, where a group
+ * has its count.
  */
 bool perf_record_group(const struct perf_event_header *header, struct sample_record *ret)
 {
@@ -358,9 +358,9 @@ static void set_name(struct map_record *ret, const char *name, size_t size)
 }
 
 /*
- * Linux leaves the mark of a build id in records of events that did not ask for one when another
- * event, of anybody, did. A file that perf inject wrote has them without having asked; there the
- * size is the usual one, which is the number of no disk in use.
+ * Linux sets the build id flag in records of events that did not request one if another event, of
+ * anybody, did. A file written by perf inject has build ids that were not requested; there the size
+ * is the usual one, which is not the number of any disk in use.
  */
 static bool tells_build_id(const struct perf_record_layout *layout,
 			   const struct perf_event_header *header)
@@ -371,7 +371,7 @@ static bool tells_build_id(const struct perf_record_layout *layout,
 	       (layout->has_build_ids || u32_at(size) == 20);
 }
 
-/* What MMAP2 tells more: either (maj min ino generation) or (size, build id), then prot flags. */
+/* What MMAP2 adds: either (maj min ino generation) or (size, build id), then prot flags. */
 static void take_identity(const struct perf_record_layout *layout,
 			  const struct perf_event_header *header, struct map_record *ret)
 {
@@ -386,7 +386,7 @@ static void take_identity(const struct perf_record_layout *layout,
 	}
 }
 
-/* pid tid addr len pgoff, the identity when it is MMAP2, and the name */
+/* pid tid addr len pgoff, the identity for MMAP2, and the name */
 bool perf_record_map(const struct perf_record_layout *layout,
 		     const struct perf_event_header *header, struct map_record *ret)
 {
