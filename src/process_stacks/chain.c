@@ -40,9 +40,9 @@ static uint64_t kernel_entries(const struct sample_record *sample)
 #define MAX_MISSED 8
 
 /*
- * Whether the kernel's chain, which missed so many frames after the leaf, agrees
- * with all that the tables have found. Comparing everything keeps recursion, where
- * the same address comes again and again, from being taken for another depth.
+ * Whether the kernel's chain, which missed that many frames after the leaf, agrees with everything
+ * that the tables have found. Comparing everything prevents mistaking one level of a recursion,
+ * which repeats the same address, for another.
  */
 static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_trace *trace,
 		   uint64_t missed, uint64_t *ret_skipped)
@@ -51,9 +51,9 @@ static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_tr
 	uint64_t i;
 
 	/*
-	 * Not even the first frame fits into the copy, or the one that called a leaf
-	 * without a frame: it is a large one and set up, or its return address would
-	 * not be up there, so its record can be trusted.
+	 * Not even the first frame fits into the copy, or the caller of a leaf without a frame: it
+	 * is a large frame and complete, or its return address would not be that far up, so its
+	 * record can be trusted.
 	 */
 	*ret_skipped = 0;
 	if (trace->count <= 2)
@@ -68,14 +68,14 @@ static bool agrees(const uint64_t *chain, uint64_t count, const struct unwind_tr
 			return false;
 		skipped++;
 	}
-	/* What was interrupted may be all that is left to compare. */
+	/* The interrupted frame may be all that is left to compare. */
 	*ret_skipped = i + missed + skipped > trace->count ? skipped - 1 : skipped;
 	return true;
 }
 
 /*
- * A stack larger than the copy: the kernel's own walk, by frame pointers, tells
- * how it goes on if both agree on what both have seen.
+ * A stack larger than the copy: the kernel's own walk, by frame pointers, shows how it continues if
+ * both agree on what both have seen.
  */
 static void continue_by_frame_pointers(const struct chain_walk *walk,
 				       const struct sample_record *sample,
@@ -109,14 +109,14 @@ int chain_walk_copy(struct chain_walk *walk, const struct tracked_process *proce
 	uint64_t room = MAX_CHAIN - kernel_count - 2;
 
 	/*
-	 * A kernel thread has no user part; nor has a program in the middle of its
-	 * exec, whose old stack is gone and whose new one is not there yet.
+	 * A kernel thread has no user part; nor has a program during its exec, when its old stack
+	 * is gone and the new one does not exist yet.
 	 */
 	if (!sample->registers || (sample->stack_bytes == 0 && kernel_count > 0)) {
 		sample->count = kernel_count;
 		return 0;
 	}
-	/* Tables and walks are of 64 bits; the kernel's own walk knows the other kind. */
+	/* Tables and walks are 64-bit; the kernel's own walk supports 32-bit programs. */
 	if (sample->is_32_bit)
 		return -ENOTSUP;
 	if (trace.capacity > room)
@@ -144,8 +144,8 @@ int chain_walk_copy(struct chain_walk *walk, const struct tracked_process *proce
 }
 
 /*
- * The frame of a user address. Of a process whose other threads are not watched we
- * do not hear all that it maps: an address of no module is looked up in /proc.
+ * The frame of a user address. If other threads of a process are not watched, not all its mappings
+ * are reported: an address in no module is looked up in /proc.
  */
 static struct frame user_frame(const struct chain_frames *frames, struct tracked_process *process,
 			       uint64_t time_ns, uint64_t address)
@@ -175,7 +175,7 @@ const struct frame *chain_frames(struct chain_frames *frames, struct tracked_pro
 			continue;
 		}
 		if (entry == 0)
-			continue; /* the end that some walks run into */
+			continue; /* the end that some walks reach */
 		*--place = mark == (uint64_t)PERF_CONTEXT_KERNEL
 				   ? process_tracker_kernel_frame(frames->tracker, entry)
 				   : user_frame(frames, process, sample->time_ns, entry);

@@ -24,7 +24,7 @@ static bool is_same(const struct known_module *a, const struct known_module *b)
 	       a->device == b->device && build_id_equal(&a->build_id, &b->build_id);
 }
 
-/* Where a part is; ID_NONE: it is not known. */
+/* The index of a part, or ID_NONE. */
 static uint32_t find(const struct known_modules *modules, const struct known_module *part)
 {
 	struct id_probe probe = id_index_probe(&modules->index, hash_of(part));

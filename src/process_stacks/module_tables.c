@@ -15,7 +15,7 @@
 #include "proc/module_file.h"
 #include "unwind/walk.h"
 
-/* Allocated one by one: callers keep pointers to the table. */
+/* Allocated individually: callers keep pointers to the table. */
 struct entry {
 	struct cfi_table cfi;
 	uint32_t *pages;
@@ -24,7 +24,7 @@ struct entry {
 struct module_tables {
 	struct module_files *files;
 	struct cfi_cache *cache;     /* NULL: none */
-	VEC(struct entry *) entries; /* by module id; NULL: not asked for yet */
+	VEC(struct entry *) entries; /* by module id; NULL: not requested yet */
 };
 
 struct module_tables *module_tables_new(struct module_files *files)
@@ -61,7 +61,7 @@ void module_tables_free(struct module_tables *tables)
 	free(tables);
 }
 
-/* Reads or compiles the table; an entry without rows when that cannot be. */
+/* Reads or compiles the table; leaves an entry without rows on failure. */
 static void fill(struct module_tables *tables, pid_t pid, const struct map_region *region,
 		 const struct build_id *build_id, struct entry *entry)
 {

@@ -27,13 +27,13 @@ struct tracked_process {
 	pid_t parent_pid;
 	uint64_t start_ns;
 	uint32_t exec_count;
-	uint32_t number;     /* of this tracker, never reused: part of the context */
+	uint32_t number;     /* unique in this tracker: part of the context */
 	uint32_t id;         /* in the sink; ID_NONE until a sample or map needs it */
 	uint32_t comm;       /* string ids */
 	uint32_t executable; /* "" until its first mapping after an exec */
-	bool maps_told;      /* the sink has what was inherited from the parent */
+	bool maps_told;      /* the sink knows what was inherited from the parent */
 	bool ended;
-	uint64_t refreshed_ns; /* when its map was last read anew */
+	uint64_t refreshed_ns; /* when its map was last read again */
 	struct address_space *space;
 };
 
@@ -45,28 +45,28 @@ struct tracked_thread {
 	bool ended;
 };
 
-/* Where the file of a module was seen, for reading it when its table is needed. */
+/* Where the file of a module was seen, to read it when its table is needed. */
 struct module_source {
 	struct map_region region; /* path points into the tracker's strings; NULL: not seen */
-	struct build_id build_id; /* as told */
+	struct build_id build_id; /* as reported */
 	pid_t pid;
 };
 
 /*
- * The maps of a process that has ended are kept until this many more have ended:
- * its last samples may come after the record of its end.
+ * The maps of an ended process are kept until this many more have ended: its last samples may
+ * arrive after the record of its end.
  */
 #define ENDED_KEPT 64
 
-/* What was known of a file holds for so long. */
+/* How long the result of reading a file stays valid. */
 #define LOOK_NS (10 * NS_PER_MS)
 
 struct process_tracker {
 	struct sink *sink;
-	bool offline; /* nothing is to be had from /proc */
+	bool offline; /* nothing can be read from /proc */
 	struct strings strings;
 	struct module_files *files;
-	VEC(struct tracked_process *) processes; /* pointers: they are handed out */
+	VEC(struct tracked_process *) processes; /* pointers, because callers keep them */
 	VEC(struct tracked_thread) threads;
 	struct known_modules modules;
 	VEC(struct module_source) sources; /* by module id of the sink */
@@ -77,7 +77,7 @@ struct process_tracker {
 	uint32_t next_number;
 	struct {
 		struct tracked_process *process;
-		uint32_t number; /* the process may have become another one since */
+		uint32_t number; /* the process may have been replaced since */
 	} ended[ENDED_KEPT];
 	size_t ended_next;
 };
@@ -151,14 +151,14 @@ static struct tracked_thread *find_thread(struct process_tracker *tracker, pid_t
 	return NULL;
 }
 
-/* What was told of a process is of no more use. */
+/* Tells the sink that a process has ended. */
 static void tell_ended(struct process_tracker *tracker, const struct tracked_process *process)
 {
 	if (process->id != ID_NONE)
 		sink_ended(tracker->sink, process->id);
 }
 
-/* The process of a pid made anew: a pid that comes again takes over the old slot. */
+/* A new process for a pid: a reused pid takes over the old slot. */
 static struct tracked_process *new_process(struct process_tracker *tracker, pid_t pid)
 {
 	struct tracked_process *process = find_process(tracker, pid);
@@ -211,7 +211,7 @@ static uint32_t intern(struct process_tracker *tracker, const char *text)
 	return id == ID_NONE ? 0 : id;
 }
 
-/* Makes the process known to the sink. */
+/* Reports the process to the sink. */
 static int tell_process(struct process_tracker *tracker, struct tracked_process *process)
 {
 	struct process item = {
@@ -226,7 +226,7 @@ static int tell_process(struct process_tracker *tracker, struct tracked_process 
 
 	if (process->id != ID_NONE)
 		return 0;
-	/* Workers of one program differ by that alone. */
+	/* Workers of one program differ only in their title. */
 	if (!tracker->offline && process_title_read(process->pid, item.comm, title))
 		item.comm = title;
 	return sink_process(tracker->sink, &item, &process->id);
@@ -248,7 +248,7 @@ static int tell_map(struct process_tracker *tracker, struct tracked_process *pro
 	return sink_map(tracker->sink, &event, NULL);
 }
 
-/* Tells the sink what a forked process has had from its start. */
+/* Reports to the sink what a forked process has had from its start. */
 static int tell_inherited_maps(struct process_tracker *tracker, struct tracked_process *process)
 {
 	const struct address_region *regions;
@@ -266,8 +266,8 @@ static int tell_inherited_maps(struct process_tracker *tracker, struct tracked_p
 }
 
 /*
- * What a region shows, from the file itself. The kernel's build id is that of
- * the mapped file; one that was found under its name must agree with it.
+ * Identifies a region from the file itself. The kernel's build id is that of the mapped file; a
+ * file that was found by name must agree with it.
  */
 static int identify(struct process_tracker *tracker, struct tracked_process *process,
 		    const struct map_region *region, const struct build_id *build_id,
@@ -303,8 +303,8 @@ static int identify(struct process_tracker *tracker, struct tracked_process *pro
 }
 
 /*
- * The module and vaddr of a mapping, from memory when the same part was seen before. Who writes a
- * program anew may keep its inode: unless build ids are told the file is looked at now and then.
+ * The module and vaddr of a mapping, cached if the same part was seen before. Rewriting a program
+ * may keep its inode: unless build ids are reported, the file is checked now and then.
  */
 static int module_of(struct process_tracker *tracker, struct tracked_process *process,
 		     uint64_t time_ns, const struct map_region *region,
@@ -341,7 +341,7 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 	return known_modules_put(&tracker->modules, ret);
 }
 
-/* Keeps in mind where a module's file is; without memory its stacks go without a table. */
+/* Stores where a module's file is; without memory its stacks have no table. */
 static void remember_source(struct process_tracker *tracker, uint32_t module, pid_t pid,
 			    const struct map_region *region, const struct build_id *build_id)
 {
@@ -386,7 +386,9 @@ static int add_map(struct process_tracker *tracker, struct tracked_process *proc
 	r = address_space_map(process->space, time_ns, &mapping);
 	if (r < 0)
 		return r;
-	/* The sink hears of processes that have samples; those begin with all that is mapped. */
+	/*
+	 * Only processes with samples are reported to the sink; then everything that is mapped is.
+	 */
 	if (process->id == ID_NONE)
 		process->maps_told = false;
 	if (!process->maps_told)
@@ -406,7 +408,7 @@ static void seed_threads(struct process_tracker *tracker, pid_t pid)
 	struct pid_list list = {0};
 
 	if (process_list_threads(pid, &list, NULL) < 0)
-		list.count = 0; /* it ended meanwhile: its samples name it all the same */
+		list.count = 0; /* it ended meanwhile: its samples still have its name */
 	for (size_t i = 0; i < list.count; i++) {
 		char comm[PROCESS_COMM_MAX];
 
@@ -416,7 +418,7 @@ static void seed_threads(struct process_tracker *tracker, pid_t pid)
 	vec_fini(&list);
 }
 
-/* Learns what is mapped. Kernel threads have no map, and that of others may not be for us. */
+/* Reads what is mapped. Kernel threads have no map, and we may not be allowed to read others. */
 static int read_map(struct process_tracker *tracker, struct tracked_process *process,
 		    uint64_t time_ns)
 {
@@ -454,9 +456,8 @@ int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct erro
 }
 
 /*
- * The process of a pid, from /proc when no record has told of it; NULL when there
- * is none. Nobody's pid is 0: the idle task, a thread on its last steps, or a
- * process that this pid namespace does not show.
+ * The process of a pid, from /proc if no record has reported it; or NULL. pid 0 is not a process:
+ * the idle task, a thread that is ending, or a process that is invisible in this pid namespace.
  */
 static struct tracked_process *find_or_seed(struct process_tracker *tracker, pid_t pid)
 {
@@ -467,7 +468,7 @@ static struct tracked_process *find_or_seed(struct process_tracker *tracker, pid
 	return find_process(tracker, pid);
 }
 
-/* The name that a new thread has: that of the one that made it. */
+/* The name of a new thread: that of its creator. */
 static uint32_t inherited_comm(struct process_tracker *tracker, pid_t parent_pid, pid_t parent_tid)
 {
 	const struct tracked_thread *thread = find_thread(tracker, parent_tid);
@@ -520,7 +521,7 @@ static void exec_process(struct tracked_process *process)
 	}
 	process->exec_count++;
 	process->id = ID_NONE;
-	process->ended = false; /* a thread's exec ends the leader and takes its pid */
+	process->ended = false; /* a thread's exec ends the leader and takes over its pid */
 	process->executable = 0;
 	process->maps_told = true;
 }
@@ -564,8 +565,8 @@ void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)
 	struct tracked_process *process = find_process(tracker, pid);
 
 	/*
-	 * The leader may end before its threads: samples of those still come. The
-	 * pid is taken over when it appears in a fork again.
+	 * The leader may end before its threads: their samples still arrive. The pid is reused when
+	 * it appears in a fork again.
 	 */
 	if (!process || pid != tid || process->ended)
 		return;
@@ -593,7 +594,7 @@ void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_
 			  strerror(-r));
 }
 
-/* A thread that no record announced: its name is in /proc, while it lives; else `name`. */
+/* A thread that no record reported: its name is in /proc while it lives; else `name`. */
 static struct tracked_thread *adopt_thread(struct process_tracker *tracker,
 					   struct tracked_process *process, pid_t tid,
 					   uint32_t name)
@@ -617,10 +618,10 @@ void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t t
 	if (!process)
 		process = new_process(tracker, pid);
 	if (!process)
-		return; /* without memory it has no sample either */
+		return; /* without memory it has no samples either */
 	if (process->comm == 0 && process->id == ID_NONE)
 		process->comm = intern(tracker, comm);
-	thread = find_thread(tracker, tid); /* maybe it is among those of the process now */
+	thread = find_thread(tracker, tid); /* maybe the process has it now */
 	if (!thread || thread->pid != pid)
 		(void)adopt_thread(tracker, process, tid, intern(tracker, comm));
 }
@@ -728,7 +729,7 @@ bool process_tracker_table(struct process_tracker *tracker, uint32_t module, boo
 	if (!tracker->tables)
 		tracker->tables = module_tables_new(tracker->files);
 	if (!tracker->tables || !source || !source->region.path)
-		return true; /* there is none to be had */
+		return true; /* there is none */
 	if (!make)
 		return module_tables_peek(tracker->tables, module, ret);
 	module_tables_get(tracker->tables, module, source->pid, &source->region, &source->build_id,
@@ -765,7 +766,7 @@ bool tracked_process_code(struct process_tracker *tracker, const struct tracked_
 	return true;
 }
 
-/* Reading a map costs a millisecond or so: addresses of no module may be for good. */
+/* Reading a map costs a millisecond or so, and addresses may stay in no module forever. */
 #define REFRESH_NS (100 * NS_PER_MS)
 
 bool process_tracker_refresh(struct process_tracker *tracker, struct tracked_process *process,

@@ -12,10 +12,10 @@
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/stack_cache.h"
 
-/* Code in no module may be a JIT's: reading maps for it again and again is no use. */
+/* Code in no module may be a JIT's: reading maps for it repeatedly is useless. */
 #define LEARN_NS (100 * NS_PER_MS)
 
-/* A region of a process that the tracker has been told of. */
+/* A region of a process that was reported to the tracker. */
 struct told_region {
 	pid_t pid;
 	uint64_t hash;
@@ -76,7 +76,7 @@ static bool was_told(const struct raw_stacks *stacks, size_t count, struct told_
 	return false;
 }
 
-/* Forgets the first count of what was told, as far as it is about a process. */
+/* Forgets those of the first count reported regions that belong to a process. */
 static void forget_told(struct raw_stacks *stacks, size_t count, pid_t pid)
 {
 	size_t kept = 0;
@@ -88,10 +88,10 @@ static void forget_told(struct raw_stacks *stacks, size_t count, pid_t pid)
 }
 
 /*
- * Tells the tracker of code that it does not know. When it appeared where nothing was
- * is not known, only that a stack refers to it: so it was there before. Returns 2 when anything
- * took the place of another, 1 when other code was learnt, 0 when nothing was, and -EAGAIN when the
- * same process was asked just now.
+ * Reports code to the tracker that it does not know. It is unknown when code appeared where nothing
+ * was, except that it was there before a stack referred to it. Returns 2 if anything replaced
+ * something else, 1 if other code was found, 0 if nothing was, and -EAGAIN if the same process was
+ * just read.
  */
 static int learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns)
 {
@@ -107,7 +107,7 @@ static int learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns)
 		return -EAGAIN;
 	stacks->learnt_pid = pid;
 	stacks->learnt_ns = now_ns;
-	/* One that is known is told of with its first mapping, which says what program it is. */
+	/* A known process is reported with its first mapping, which shows its program. */
 	process = process_tracker_find(stacks->tracker, pid);
 	if ((!process &&
 	     process_tracker_sample(stacks->tracker, pid, pid, &process, &thread) < 0) ||
@@ -126,7 +126,7 @@ static int learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns)
 					    NULL);
 			learnt = learnt == 2 || !is_free ? 2 : 1;
 		}
-		(void)vec_push(&stacks->told, told); /* told again then, which does no harm */
+		(void)vec_push(&stacks->told, told); /* if it fails, it is just reported again */
 	}
 	forget_told(stacks, told_count, pid);
 	maps_fini(&maps);
@@ -159,7 +159,7 @@ static size_t resolve(struct raw_stacks *stacks, const struct tracked_process *p
 	return unknown;
 }
 
-/* *ret_settled: asking again would give no other answer. */
+/* *ret_settled: another attempt would give the same result. */
 static uint32_t intern(struct raw_stacks *stacks, const struct tracked_process *process,
 		       const struct raw_stack *stack, bool *ret_settled)
 {
@@ -168,7 +168,7 @@ static uint32_t intern(struct raw_stacks *stacks, const struct tracked_process *
 
 	if (vec_reserve(&stacks->frames, stack->count + stack->kernel_count + 1) < 0)
 		return ID_NONE;
-	/* What the walk knew as code is mapped, whether the tracker was told or not. */
+	/* What the walk recognised as code is mapped, even if the tracker does not know it. */
 	if (resolve(stacks, process, stack) > 0)
 		r = learn(stacks, stack->pid, 0);
 	if (r > 0)
@@ -188,7 +188,7 @@ uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *
 	bool settled = false;
 	uint32_t id;
 
-	/* So are the kernel's frames: they make a context of their own. */
+	/* So are the kernel's frames: they are part of the context. */
 	for (uint32_t i = 0; i < stack->kernel_count; i++)
 		context = hash_pair(context, stack->kernel_pcs[i]);
 	id = stack_cache_find(stacks->cache, context, stack->pcs, stack->count);

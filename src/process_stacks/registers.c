@@ -36,7 +36,7 @@ uint64_t registers_perf_mask(void)
 	return mask;
 }
 
-/* The value of a bit: those of the bits below it come before. */
+/* The value of a bit: those of lower bits come first. */
 static uint64_t value_of_bit(uint64_t mask, const void *values, unsigned int bit)
 {
 	uint64_t below = mask & ((UINT64_C(1) << bit) - 1);
@@ -44,7 +44,7 @@ static uint64_t value_of_bit(uint64_t mask, const void *values, unsigned int bit
 
 	if (!(mask >> bit & 1))
 		return 0;
-	/* Records of a file may begin anywhere. */
+	/* Records in a file may be unaligned. */
 	memcpy(&value, (const uint8_t *)values + __builtin_popcountll(below) * sizeof(value),
 	       sizeof(value));
 	return value;

@@ -10,7 +10,7 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 
-/* 8 MB of addresses are some 30 k stacks of clang; then it starts over. */
+/* 8 MB of addresses are about 30,000 stacks of clang; then it starts over. */
 #define MAX_WORDS (1u << 20)
 
 struct entry {
@@ -24,9 +24,9 @@ struct stack_cache {
 	struct id_index index;
 	VEC(struct entry) entries;
 	VEC(uint64_t) words;
-	uint64_t last_hash; /* of the stack asked for last */
+	uint64_t last_hash; /* of the last lookup */
 	uint64_t added;
-	bool cleared; /* what is added may have been added before */
+	bool cleared; /* added stacks may have been added before */
 };
 
 struct stack_cache *stack_cache_new(void)

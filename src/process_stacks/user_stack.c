@@ -12,7 +12,7 @@ struct copy {
 	struct process_tracker *tracker;
 	const struct tracked_process *process;
 	const struct user_stack *stack;
-	struct unwind_module module; /* the one found last */
+	struct unwind_module module; /* the last one found */
 };
 
 static bool read_copy(void *context, uint64_t address, uint64_t *ret)
@@ -26,7 +26,7 @@ static bool read_copy(void *context, uint64_t address, uint64_t *ret)
 	return true;
 }
 
-/* Code around a call is as it was, as long as its process lives. */
+/* Code around a call does not change while its process lives. */
 static bool read_call(void *context, uint64_t address, uint64_t *ret)
 {
 	const struct copy *copy = context;
@@ -59,7 +59,7 @@ void user_stack_walk(struct process_tracker *tracker, const struct tracked_proce
 	struct unwind_frame frame;
 
 	unwind_frame_init(&frame, &UNWIND_NATIVE, stack->registers, stack->pc);
-	/* The copy may be all of the stack or not: its end is no reason of its own. */
+	/* The copy may or may not be the whole stack: its end is not a reason to stop. */
 	space.limits.stack.low = frame.sp;
 	space.limits.stack.high = UINT64_MAX;
 	unwind_walk(&space, &frame, trace);
