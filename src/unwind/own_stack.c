@@ -6,17 +6,17 @@
 #include "unwind/step.h"
 
 /*
- * One walk. The stacks are those of the thread with their lower ends raised to
- * where the walk is on them: what lies below may not be mapped.
+ * One walk. The stacks are those of the thread with their lower ends raised to the current position
+ * of the walk: memory below may not be mapped.
  */
 struct walk {
 	struct unwind_limits limits;
 	const struct unwind_modules *modules;
-	const struct unwind_module *last; /* that was found: the next frame is often there too */
-	struct unwind_thread *memory;     /* NULL: another walk of this thread has it */
+	const struct unwind_module *last; /* found last: the next frame is often there too */
+	struct unwind_thread *memory;     /* NULL: in use by another walk of this thread */
 	struct unwind_trace *trace;
-	int32_t cursor;       /* the next anchor that may be met */
-	uint32_t fresh_count; /* the last UNWIND_ANCHORS of them are there */
+	int32_t cursor;       /* the next anchor that may be reached */
+	uint32_t fresh_count; /* only the last UNWIND_ANCHORS of them are stored */
 	uint32_t kept;        /* anchors of the last stack that also end this one */
 };
 
@@ -36,7 +36,7 @@ UNWIND_INLINE uint64_t load(uint64_t address)
 	return *(const uint64_t *)(uintptr_t)address;
 }
 
-/* Room for eight bytes that lie in the range. */
+/* Whether eight bytes at address are within the range. */
 UNWIND_INLINE bool holds(const struct unwind_stack *stack, uint64_t address)
 {
 	return address >= stack->low && address < stack->high && stack->high - address >= 8;
@@ -66,7 +66,7 @@ static bool read_code(void *context, uint64_t address, uint64_t *ret)
 
 	if (!module || module->end - address < 8)
 		return false;
-	/* Instructions of x86-64 lie anywhere, and the compiler is told so. */
+	/* x86-64 instructions are unaligned, and the compiler must know that. */
 	struct __attribute__((packed)) anywhere {
 		uint64_t value;
 	};
@@ -81,7 +81,7 @@ static bool is_code(void *context, uint64_t address)
 	return !walk->modules || walk->modules->unknown_code || find_module(walk, address);
 }
 
-/* What is known of a pc. */
+/* What is known about a pc. */
 struct found {
 	const struct unwind_rule *rule; /* NULL: none */
 	bool is_code;
@@ -108,7 +108,7 @@ static __attribute__((noinline)) void fill_cache(struct walk *walk, uint64_t pc,
 	cached->rule = found.rule ? *found.rule : (struct unwind_rule){.cfa = UNWIND_CFA_NONE};
 }
 
-/* The rule for a pc, from the thread's memory when it is there. */
+/* The rule for a pc, from the thread's cache if possible. */
 UNWIND_INLINE struct found find_rule(struct walk *walk, uint64_t pc)
 {
 	struct unwind_cached *cached;
@@ -122,7 +122,7 @@ UNWIND_INLINE struct found find_rule(struct walk *walk, uint64_t pc)
 	return (struct found){&cached->rule, cached->is_code};
 }
 
-/* Notes a frame and where its caller was found. */
+/* Stores a frame and where its caller was found. */
 UNWIND_INLINE void remember(struct walk *walk, const struct unwind_frame *frame,
 			    const struct unwind_slots *slots)
 {
@@ -148,10 +148,9 @@ UNWIND_INLINE bool leads_to(uint64_t mask, uint64_t high, const struct unwind_an
 }
 
 /*
- * Takes over what is unchanged of the last stack: from a frame whose pc, sp and
- * fp are those of an anchor, as long as the slots hold what they held. The frame
- * becomes the last one that was taken over. The slots lie between sp of a frame
- * that the thread is in and the end of its stack, so they can be read.
+ * Reuses the unchanged part of the last stack: from a frame whose pc, sp and fp are those of an
+ * anchor, as long as the slots have the same values. The frame becomes the last one that was
+ * reused. The slots are between sp of a live frame and the end of the stack, so they can be read.
  */
 static void follow_anchors(struct walk *walk, struct unwind_frame *frame)
 {
@@ -184,12 +183,12 @@ static void follow_anchors(struct walk *walk, struct unwind_frame *frame)
 		walk->kept = (uint32_t)met + 1;
 		return;
 	}
-	/* The frame itself is remembered when it is stepped from. */
+	/* The frame itself is stored by the step from it. */
 	for (int32_t i = met; i > at; i--)
 		memory->fresh[walk->fresh_count++ % UNWIND_ANCHORS] = anchors[i];
 }
 
-/* Makes the anchors those of this stack, from where it ended on as many as there is room for. */
+/* Makes the anchors those of this stack: as many as there is room for, from where it ended. */
 static void keep_anchors(struct walk *walk)
 {
 	struct unwind_thread *memory = walk->memory;
@@ -197,10 +196,10 @@ static void keep_anchors(struct walk *walk)
 	uint32_t count = walk->kept + fresh;
 
 	if (walk->kept > 0 && walk->trace->end == UNWIND_ROOT && walk->trace->count != count)
-		count = 0; /* of a walk that ended before the root: this one must know it */
-	else if (walk->kept > 0 && fresh > UNWIND_ANCHORS) /* those between were not kept */
+		count = 0; /* the walk ended before the root: this one must find it */
+	else if (walk->kept > 0 && fresh > UNWIND_ANCHORS) /* those in between were not stored */
 		count = walk->kept;
-	else if (count > UNWIND_ANCHORS) /* one without a root goes on getting deeper: anew */
+	else if (count > UNWIND_ANCHORS) /* one without a root keeps getting deeper: start again */
 		count = walk->trace->end == UNWIND_ROOT ? UNWIND_ANCHORS : 0;
 	memory->anchor_count = count;
 	memory->whole = walk->trace->end == UNWIND_ROOT && walk->trace->count == count;
@@ -208,7 +207,7 @@ static void keep_anchors(struct walk *walk)
 		memory->anchors[i] = memory->fresh[--fresh % UNWIND_ANCHORS];
 }
 
-/* One frame up, past what is known of the last stack. */
+/* One frame up, beyond what is known from the last stack. */
 UNWIND_INLINE enum unwind_end advance(struct walk *walk, const struct unwind_reader *reader,
 				      struct unwind_frame *frame, bool anchored)
 {
@@ -227,8 +226,8 @@ UNWIND_INLINE enum unwind_end advance(struct walk *walk, const struct unwind_rea
 }
 
 /*
- * The walk itself. A return address is checked when its rule is looked up, so a
- * bad one has been added by then and is taken back.
+ * The walk itself. A return address is checked when its rule is looked up, so a bad one has already
+ * been added by then and is removed.
  */
 UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *start, bool anchored)
 {
@@ -239,7 +238,7 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 		.context = walk,
 	};
 	struct unwind_trace *trace = walk->trace;
-	struct unwind_frame frame = *start; /* its address stays here, so it is in registers */
+	struct unwind_frame frame = *start; /* its address does not escape, so it is in registers */
 	enum unwind_end end = UNWIND_GOING;
 	uint64_t stored;
 	bool was_exact;
@@ -258,7 +257,7 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 		end = advance(walk, &reader, &frame, anchored);
 		if (end != UNWIND_GOING)
 			break;
-		if (frame.exact && frame.switched) /* past a signal, on a stack anew */
+		if (frame.exact && frame.switched) /* after a signal, on another stack */
 			walk->limits.stack.low = frame.sp;
 		stored = unwind_trace_pc(&frame, was_exact, trace->pcs, trace->count);
 		if (trace->count == trace->capacity)
@@ -271,11 +270,11 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 	trace->end = end;
 }
 
-/* Forgets what was learnt from other modules. */
+/* Forgets what is based on other modules. */
 static void forget(struct unwind_thread *thread, uint64_t generation)
 {
 	for (uint32_t i = 0; i < 1u << UNWIND_CACHE_BITS; i++)
-		if (thread->cache[i].pc != 0) /* memory that was never written takes none */
+		if (thread->cache[i].pc != 0) /* pages that were never written use no memory */
 			thread->cache[i] = (struct unwind_cached){0};
 	thread->anchor_count = 0;
 	thread->generation = generation;
@@ -324,14 +323,14 @@ void unwind_own_walk(struct unwind_own *own, struct unwind_thread *thread,
 	} else {
 		walk.limits.alternate.low = frame.sp;
 	}
-	if (nested) { /* the walk that was interrupted holds the list */
+	if (nested) { /* the interrupted walk protects the list */
 		walk.modules = atomic_load_explicit(&own->modules, memory_order_acquire);
 		walk_frames(&walk, &frame, false);
 		return;
 	}
 	/*
-	 * Only this thread writes walks. The publisher's barrier for all threads
-	 * stands in for one between this store and the load that follows.
+	 * Only this thread writes walks. The publisher's barrier for all threads replaces one
+	 * between this store and the load that follows.
 	 */
 	atomic_store_explicit(&thread->walks, walks + 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -24,7 +24,7 @@ void unwind_pages_fill(const struct unwind_table *table, uint32_t *pages)
 	}
 }
 
-/* The reader that the step gets: the space's own, and code as the modules tell. */
+/* The reader that the step uses: the space's own, with code as defined by the modules. */
 static bool space_read(void *context, uint64_t address, uint64_t *ret)
 {
 	const struct unwind_space *space = context;
