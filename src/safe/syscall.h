@@ -14,7 +14,7 @@
 
 #include "safe/arch/native.h"
 
-/* A call of the kernel by its number, with up to six arguments; the others are 0. */
+/* A system call by its number, with up to six arguments; the others are 0. */
 #define safe_syscall(number, ...) arch_call((number), (const long[6]){__VA_ARGS__})
 
 #define SAFE_POINTER(pointer) ((long)(uintptr_t)(pointer))

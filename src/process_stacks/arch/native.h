@@ -2,7 +2,7 @@
 #ifndef WICK_PROCESS_STACKS_ARCH_NATIVE_H
 #define WICK_PROCESS_STACKS_ARCH_NATIVE_H
 
-/* native: where ptrace and perf keep the registers of the CPU that this is built for. */
+/* native: where ptrace and perf keep the registers of the CPU this is built for. */
 
 #if defined(__aarch64__)
 #include "process_stacks/arch/aarch64.h"

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Where ptrace (in words) and perf (in bits) have a register. */
+/* The position of a register for ptrace (in words) and perf (in bits). */
 struct register_place {
 	uint8_t ptrace;
 	uint8_t perf;

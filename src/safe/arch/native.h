@@ -2,7 +2,9 @@
 #ifndef WICK_SAFE_ARCH_NATIVE_H
 #define WICK_SAFE_ARCH_NATIVE_H
 
-/* native: what system calls, registers and counters need of the CPU that this is built for. */
+/*
+ * native: what system calls, registers and counters need to know about the CPU this is built for.
+ */
 
 #if defined(__aarch64__)
 #include "safe/arch/aarch64.h"
