@@ -31,7 +31,7 @@ int cfi_cache_open(const char *directory, uint64_t limit_bytes, struct cfi_cache
 	int r;
 
 	if (!cache)
-		return error_set(err, -ENOMEM, "out of memory for the cache of unwind tables");
+		return error_set(err, -ENOMEM, "out of memory opening the cache of unwind tables");
 	r = cache_dir_init(&cache->dir, directory, "unwind", SUFFIX,
 			   limit_bytes > 0 ? limit_bytes : DEFAULT_LIMIT_BYTES);
 	if (r < 0) {

@@ -207,7 +207,7 @@ static int compile_section(struct compiler *compiler, const struct elf_section *
 	reader = frame_reader_new(&compiler->section);
 	if (!reader || rows_reserve(&compiler->rows, size) < 0) {
 		frame_reader_free(reader);
-		return error_set(err, -ENOMEM, "no memory for the CFI");
+		return error_set(err, -ENOMEM, "out of memory reading the CFI");
 	}
 	r = compile_entries(compiler, reader);
 	frame_reader_free(reader);
@@ -231,7 +231,7 @@ static int compile_rows(struct compiler *compiler, bool repair, struct cfi_table
 	int r = rows_init(&compiler->rows);
 
 	if (r < 0)
-		return error_errno(err, r, "no memory for the CFI");
+		return error_errno(err, r, "cannot read the CFI");
 	if (cfi_find_eh_frame(compiler->elf, &eh_frame))
 		r = compile_section(compiler, &eh_frame, true, err);
 	if (r == 0 && repair) /* before .debug_frame, which repeats Go's functions */

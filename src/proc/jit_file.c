@@ -220,7 +220,7 @@ int jit_file_read(const struct jit_process *process, const char *path, void **re
 		return error_file(err, fd, "cannot open %s", path);
 	data = malloc((size_t)status.st_size + 1);
 	if (!data)
-		return error_set(err, -ENOMEM, "no memory for %s", path);
+		return error_set(err, -ENOMEM, "out of memory reading %s", path);
 	r = read_all(fd, data, (size_t)status.st_size, ret_size);
 	if (r < 0)
 		return error_file(err, r, "cannot read %s", path);

@@ -284,7 +284,8 @@ int maps_read(struct maps *maps, pid_t pid, unsigned int options, struct error *
 	int r = read_maps(pid, &text, err);
 
 	if (r == 0 && maps_parse(maps, (const char *)text.data, text.size, options) < 0)
-		r = error_set(err, -ENOMEM, "no memory for the map of process %d", (int)pid);
+		r = error_set(err, -ENOMEM, "out of memory reading the map of process %d",
+			      (int)pid);
 	bytes_fini(&text);
 	return r;
 }
