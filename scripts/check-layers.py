@@ -47,9 +47,12 @@ class Checker:
     def is_library(self, name):
         return any(fnmatch.fnmatch(name, pattern) for pattern in self.libraries)
 
+    def is_generated(self, name):
+        return any(fnmatch.fnmatch(name, pattern) for pattern in self.generated)
+
     def target_folder(self, name):
         """The folder an included name belongs to, or None if there is no such file."""
-        if name in self.generated or (self.root / "src" / name).is_file() and "/" in name:
+        if self.is_generated(name) or (self.root / "src" / name).is_file() and "/" in name:
             return name.split("/")[0]
         if (self.root / "include" / name).is_file():
             return "include"

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/commit.h"
 #include "cli/option_value.h"
+#include "cli/text/wick.h"
 
 #define MIN_WIDTH 40
 #define LEFT_WIDTH 30 /* of the column with the names */
@@ -48,19 +49,6 @@ const struct help_variable help_variables[] = {
 	{"NO_COLOR", "no colours, when it is set"},
 	{NULL, NULL},
 };
-
-static const struct command_example first_steps[] = {
-	{"wick record -o app.wick -- ./app", "sample a program; or -p PID -d 10, one that runs"},
-	{"wick report app.wick", "where the time went; wick flame app.wick draws it"},
-	{"sudo wick record --mode wall -o app.wick -- ./app",
-	 "waiting too: then wick report --by state app.wick"},
-	{"wick heap --leaks -o app.wick -- ./app", "memory: what is lost, and who holds most"},
-	{"wick diff old.wick new.wick", "what became slower"},
-	{"wick doctor", "what works on this machine, and how to repair what does not"},
-	{NULL, NULL},
-};
-
-const struct command_example *const help_first_steps = first_steps;
 
 int help_width(FILE *file)
 {
@@ -306,10 +294,7 @@ void help_put_overview(struct bytes *out, const struct command *const *commands,
 	const struct option_spec *spec;
 
 	bytes_printf(out, "Usage: wick COMMAND [OPTIONS] [ARGUMENTS]\n\n");
-	put_wrapped(
-		out,
-		"wick says where the time and the memory of a program go, without recompiling it.",
-		0, 0, width);
+	put_wrapped(out, help_description[0], 0, 0, width);
 	bytes_printf(out, "\nCommands:\n");
 	for (; *commands; commands++) {
 		if (!(*commands)->hidden)
@@ -325,7 +310,7 @@ void help_put_overview(struct bytes *out, const struct command *const *commands,
 	bytes_printf(out, "\nEnvironment:\n");
 	for (variable = help_variables; variable->name; variable++)
 		put_row(out, variable->name, variable->meaning, 19, width);
-	put_examples(out, help_first_steps, width);
+	put_examples(out, help_examples, width);
 	bytes_printf(out, "\nSee wick COMMAND --help for the options of a command.\n");
 }
 

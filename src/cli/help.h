@@ -9,7 +9,6 @@
 
 struct bytes;
 struct command;
-struct command_example;
 struct error;
 struct option_entry;
 
@@ -55,9 +54,6 @@ struct help_status {
 	const char *status;
 	const char *meaning;
 };
-
-/* What to type first: for the overview and its manual page. */
-extern const struct command_example *const help_first_steps; /* with NULL last */
 
 extern const struct help_status help_statuses[];
 extern const struct help_status help_gate_statuses[];    /* of commands with gates */

@@ -6,10 +6,12 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/vec.h"
 #include "cli/command.h"
 #include "cli/config.h"
 #include "cli/help.h"
 #include "cli/option_value.h"
+#include "cli/text/wick.h"
 #include "proc/own_program.h"
 
 /*
@@ -229,21 +231,45 @@ int manpage_put_command(struct bytes *out, const struct command *command, struct
 	return 0;
 }
 
-static void put_files(struct bytes *out)
+/* Text with {GROUP} and {CAPABILITIES} replaced. */
+static void put_filled(struct bytes *out, const char *text)
 {
-	bytes_printf(out, ".SH CONFIGURATION\n"
-			  "Strongest first: the command line; the file given with\n"
-			  ".BR \\-\\-config ,\n"
-			  "else the first that exists of\n"
-			  ".IR ./wick.json ,\n"
-			  ".I $XDG_CONFIG_HOME/wick/config.json\n"
-			  "and\n"
-			  ".IR /etc/wick/config.json ;\n"
-			  ".B WICK_*\n"
-			  "environment variables; built\\-in defaults. A file that\n"
-			  ".B \\-\\-config\n"
-			  "does not name is read only if it belongs to the user or to root. See\n"
-			  ".BR wick\\-config (1).\n");
+	static const struct {
+		const char *name;
+		const char *value;
+	} fields[] = {{"{GROUP}", OWN_PROGRAM_GROUP}, {"{CAPABILITIES}", OWN_PROGRAM_ALL}};
+
+	while (*text) {
+		size_t n = strcspn(text + 1, "{") + 1; /* up to the next field */
+
+		for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+			size_t name = strlen(fields[i].name);
+
+			if (strncmp(text, fields[i].name, name) == 0) {
+				put_text(out, fields[i].value);
+				text += name;
+				n -= name;
+			}
+		}
+		put_text_n(out, text, n);
+		text += n;
+	}
+}
+
+/* An indented paragraph keeps its line breaks. */
+static void put_section(struct bytes *out, const char *heading, const char *const *paragraphs)
+{
+	bytes_printf(out, ".SH %s\n", heading);
+	for (const char *const *paragraph = paragraphs; *paragraph; paragraph++) {
+		bool indented = (*paragraph)[0] == '\t';
+
+		if (paragraph != paragraphs)
+			bytes_printf(out, ".PP\n");
+		if (indented)
+			bytes_printf(out, ".nf\n");
+		put_filled(out, *paragraph);
+		bytes_printf(out, indented ? "\n.fi\n" : "\n");
+	}
 }
 
 static void put_variables(struct bytes *out)
@@ -258,44 +284,15 @@ static void put_variables(struct bytes *out)
 	}
 }
 
-/* Messages send their readers here: OWN_PROGRAM_REMEDY. */
-static void put_rights(struct bytes *out)
-{
-	bytes_printf(
-		out,
-		".SH WITHOUT ROOT\n"
-		"Programs that wick starts are recorded with no rights at all. Programs of\n"
-		"other users, the whole machine, the kernel's part and waiting need root, or\n"
-		"capabilities of the file, which everybody who may run it gets: they can then\n"
-		"look into the processes of root too. So give the file to a group first, and\n"
-		"put only people whom you trust like root into it:\n"
-		".PP\n.nf\n"
-		"f=$(command \\-v wick)\n"
-		"sudo groupadd \\-f %s\n"
-		"sudo chgrp %s \"$f\"\n"
-		"sudo chmod 0750 \"$f\"\n"
-		"sudo setcap %s=ep \"$f\"\n"
-		"sudo usermod \\-aG %s USER\n"
-		".fi\n.PP\n"
-		"The last line is for each user, who has to log in again. An update of the\n"
-		"file takes all of it back. See also\n"
-		".BR wick\\-doctor (1).\n",
-		OWN_PROGRAM_GROUP, OWN_PROGRAM_GROUP, OWN_PROGRAM_ALL, OWN_PROGRAM_GROUP);
-}
-
 void manpage_put_overview(struct bytes *out, const struct command *const *commands)
 {
 	const struct option_spec *spec;
 	size_t i;
 
 	put_head(out, "wick", "a profiler for the time and the memory of Linux programs");
-	bytes_printf(
-		out,
-		".SH SYNOPSIS\n\\fBwick\\fR COMMAND [OPTIONS] [ARGUMENTS]\n"
-		".SH DESCRIPTION\n"
-		"wick says where the time and the memory of a program go, without recompiling\n"
-		"it. Results go to standard output, everything else to standard error.\n"
-		".SH COMMANDS\n");
+	bytes_printf(out, ".SH SYNOPSIS\n\\fBwick\\fR COMMAND [OPTIONS] [ARGUMENTS]\n");
+	put_section(out, "DESCRIPTION", help_description);
+	bytes_printf(out, ".SH COMMANDS\n");
 	for (i = 0; commands[i]; i++) {
 		if (commands[i]->hidden)
 			continue;
@@ -310,10 +307,11 @@ void manpage_put_overview(struct bytes *out, const struct command *const *comman
 
 		put_option(out, &entry);
 	}
-	put_files(out);
+	put_section(out, "CONFIGURATION", help_configuration);
 	put_variables(out);
-	put_rights(out);
-	put_examples(out, help_first_steps);
+	/* Messages refer to this section: OWN_PROGRAM_REMEDY. */
+	put_section(out, "WITHOUT ROOT", help_without_root);
+	put_examples(out, help_examples);
 	bytes_printf(out, ".SH EXIT STATUS\n");
 	put_statuses(out, help_statuses);
 }

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/options/load_options.h"
+#include "cli/text/annotate.h"
 #include "load/load.h"
 #include "model/profile.h"
 #include "view/annotate/annotate.h"
@@ -89,7 +90,7 @@ static int annotate(const struct command_context *context,
 	return status;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_annotate(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct annotate_command_options *options = values;
 	struct debuginfod server;
@@ -124,32 +125,8 @@ const struct command command_annotate = {
 	.name = "annotate",
 	.summary = "show what each line or instruction of a function costs",
 	.synopsis = "[OPTIONS] FILE FUNCTION",
-	.description =
-		(const char *const[]){
-			"Shows the source lines of a function with the share of its time that is "
-			"spent in each (self) and with what it calls there (total). Functions that "
-			"were inlined count at the line of their call, which is marked with an i.",
-			"Sources are looked for where they were compiled, where --path-map says, "
-			"and below --source-path. Without them there are the numbers of lines, and "
-			"without debug information the instructions, as with --asm. "
-			"Only regular files are read: below the compilation directory, in the "
-			"source tree beside it, below /usr, or below a folder that is named; of "
-			"profiles that were imported, only the last. No file is read that the "
-			"owner of the recorded program may not read.",
-			"FUNCTION is a name, the parameters of which may be left out, or a "
-			"regular expression between slashes. The function of that name wins over "
-			"lambdas in it; when several functions match they are listed.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick annotate app.wick parse", "which lines of parse are slow?"},
-			{"wick annotate --asm app.wick parse", "which instructions?"},
-			{"wick annotate app.wick '/^Parser::/'", "list the functions that match"},
-			{"wick annotate --source-path ~/src/app app.wick parse",
-			 "the program was built elsewhere"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct annotate_command_options),
 	.defaults = &(const struct annotate_command_options){.look = LOOK_OPTIONS_DEFAULT},
@@ -157,5 +134,5 @@ const struct command command_annotate = {
 	.max_arguments = 2,
 	.argument_help = "FILE: a recording, or - for standard input; FUNCTION: a name or /RE/",
 	.argument_offer = OPTION_OFFER_FILE,
-	.run = run,
+	.run = run_annotate,
 };

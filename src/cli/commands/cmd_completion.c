@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/completion.h"
+#include "cli/text/completion.h"
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_completion(const struct command_context *context, void *values, int argc,
+			  char **argv)
 {
 	struct bytes text = {0};
 	struct error err = {0};
@@ -31,20 +33,10 @@ const struct command command_completion = {
 	.name = "completion",
 	.summary = "print a completion script for a shell",
 	.synopsis = "bash|zsh|fish",
-	.description =
-		(const char *const[]){
-			"Prints a script that completes commands, options and their values.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"source <(wick completion bash)", "for this shell"},
-			{"wick completion zsh > ~/.zfunc/_wick", "zsh, with ~/.zfunc in fpath"},
-			{"wick completion fish > ~/.config/fish/completions/wick.fish", "fish"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.argument_words = completion_shells,
-	.run = run,
+	.run = run_completion,
 };

@@ -14,6 +14,7 @@
 #include "cli/config.h"
 #include "cli/config_schema.h"
 #include "cli/option_value.h"
+#include "cli/text/config.h"
 
 enum config_format { CONFIG_FORMAT_TEXT, CONFIG_FORMAT_JSON };
 
@@ -185,7 +186,7 @@ static int put_print(const struct command_context *context, const struct config_
 	return r;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_config(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct config_options *options = values;
 	struct bytes text = {0};
@@ -224,37 +225,10 @@ const struct command command_config = {
 	.reads_config = true,
 	.summary = "show the effective configuration, or its schema",
 	.synopsis = "[--print | --schema] [OPTIONS]",
-	.description =
-		(const char *const[]){
-			"Values come from, strongest first: the command line; the file given with "
-			"--config, else the first that exists of ./wick.json, "
-			"$XDG_CONFIG_HOME/wick/config.json and /etc/wick/config.json; WICK_* "
-			"environment variables; the preset given with --preset (production: 97 Hz "
-			"and little overhead; development; micro: 9,973 Hz without a budget; heap: "
-			"leaks, mappings and a fine timeline); built-in defaults. A file that is "
-			"not named is passed over with a warning when it belongs neither to you "
-			"nor to root. --config takes a pipe too, if something writes to it.",
-			"The file is JSON with the sections sampling, symbols, heap, view, agent "
-			"and "
-			"server. Unknown keys, wrong types and values out of range are errors. "
-			"Strings may name variables of the environment, $NAME or ${NAME} ($$ is a "
-			"dollar), and paths are relative to the folder that the file is in, or "
-			"begin with ~/ as in a shell.",
-			"The variable of a key is its name in capitals behind WICK_, with "
-			"underscores: WICK_VIEW_COLORS for view.colors. Lists are separated "
-			"by "
-			"commas, lists of paths by colons. An empty variable counts as unset.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick config --print", "what would be used here, and why"},
-			{"wick config --schema > wick.schema.json",
-			 "let an editor check the file; name it in the key \"$schema\""},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct config_options),
 	.defaults = &(const struct config_options){0},
-	.run = run,
+	.run = run_config,
 };

@@ -14,6 +14,7 @@
 #include "cli/commands/draw_flame.h"
 #include "cli/debuginfod.h"
 #include "cli/options/load_options.h"
+#include "cli/text/diff.h"
 #include "load/load.h"
 #include "model/profile.h"
 #include "view/diff/diff.h"
@@ -351,7 +352,7 @@ static int compare(const struct command_context *context,
 	return gates == COMMAND_GATE || status == COMMAND_DONE ? gates : status;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_diff(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct diff_command_options *options = values;
 	struct comparison comparison = {0};
@@ -422,69 +423,8 @@ const struct command command_diff = {
 	.name = "diff",
 	.summary = "compare two recordings, and fail when something became slower",
 	.synopsis = "[OPTIONS] BEFORE AFTER",
-	.description =
-		(const char *const[]){
-			"Shows the totals first: CPU time, or what else was recorded, and wall "
-			"time, before and after, and how sure it is that the change is more than "
-			"noise (sure). Then the functions with the same of their self and total, "
-			"the largest change first; those whose change may be noise are counted, "
-			"and listed with --all. "
-			"Amounts are shown of two programs that wick started, else shares of the "
-			"whole, so that recordings may differ in length and rate; --absolute and "
-			"--normalized choose. Gates, JSON and CSV compare shares unless told. "
-			"Functions are the same when their "
-			"names are; a name that one recording has several times is told apart by "
-			"module and file.",
-			"Names are looked up in the programs as they are now. When BEFORE was "
-			"recorded of a program that was rebuilt since, keep a copy of the old one "
-			"and give its folder with --symbol-path; or compare what wick export "
-			"--format pprof wrote before the rebuild. Without most of the names, gates "
-			"on functions fail instead of guessing.",
-			"The flame graph (-o) has the widths of after; red boxes are more, blue "
-			"ones less than before, stronger the more points of the whole it is, and "
-			"their labels say how much. Boxes that are new or gone have a dashed edge. "
-			"In a browser, b switches to the widths of before, where gone boxes show, "
-			"and a between shares and amounts on one scale. -o x.html writes a page "
-			"with "
-			"both side by side, zoomed and searched together, and the table.",
-			"A gate is SUBJECT>+LIMIT. The subject is a function's name (with any "
-			"arguments), /RE/ for all functions that match a regular expression, taken "
-			"together, or self:FUNC and self:/RE/ for the time in the function alone "
-			"instead of with what it calls. total is everything recorded in its unit, "
-			"never a share, and rate the same for each second of recording.",
-			"Values of profiles that count no samples, such as the bytes and objects "
-			"of heap profiles, are exact: amounts are compared unless --normalized is "
-			"given, and every change above a limit trips its gate. --event chooses the "
-			"value.",
-			"LIMIT in % is relative to before: 'FUNC>+5%' trips when 20 % of the time "
-			"became more than 21 %. LIMIT in pp is percentage points of the whole: "
-			"'FUNC>+5pp' trips when 20 % became more than 25 %. With --absolute, the "
-			"amount of the function is compared instead of its share.",
-			"A gate trips when the change is above its limit with the confidence "
-			"asked for (99 % by default); a line for each gate says what was found. "
-			"A gate on a function that neither profile has cannot be judged: the "
-			"status is 1. "
-			"The noise is estimated from the counts of samples and from how much the "
-			"load goes up and down between slices of time in each recording. How one "
-			"run differs from the next as a whole is not seen in two recordings: leave "
-			"room for it in the limit, or compare several runs made one by wick merge.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick diff old.wick new.wick", "what changed"},
-			{"wick diff -o change.svg old.wick new.wick",
-			 "the same, and a flame graph"},
-			{"wick diff --fail-if 'parse>+5%' --fail-if '/^json_/>+2pp' old.wick "
-			 "new.wick",
-			 "fail when parse takes a 5 % larger share, or all of json_… 2 points "
-			 "more"},
-			{"wick diff --absolute --fail-if 'total>+3%' old.wick new.wick",
-			 "fail when the same work takes 3 % more CPU time"},
-			{"wick diff --event inuse_space --fail-if 'total>+3%' old.pb.gz new.pb.gz",
-			 "fail when 3 % more of the heap is in use"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct diff_command_options),
 	.defaults = &(const struct diff_command_options){.limit = 30,
@@ -498,5 +438,5 @@ const struct command command_diff = {
 			 "input",
 	.argument_offer = OPTION_OFFER_FILE,
 	.has_gates = true,
-	.run = run,
+	.run = run_diff,
 };

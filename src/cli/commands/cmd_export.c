@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/options/load_options.h"
+#include "cli/text/export.h"
 #include "export/export.h"
 #include "load/convert/export_file.h"
 #include "load/load.h"
@@ -28,7 +29,7 @@ static int refuse_format(const struct command_context *context, int r, struct er
 	return command_refused(context, err);
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_export(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct export_command_options *options = values;
 	const struct export_config config = {.value = EXPORT_DEFAULT_VALUE,
@@ -91,46 +92,8 @@ const struct command command_export = {
 	.name = "export",
 	.summary = "write a recording in another format",
 	.synopsis = "--format NAME [-o FILE] [OPTIONS] FILE",
-	.description =
-		(const char *const[]){
-			"Folded stacks have one line for each stack: the functions from the root "
-			"to the "
-			"leaf with semicolons between them, the process name first, and a number "
-			"last: "
-			"samples; of other time than that on CPUs (wall, off-CPU) microseconds, of "
-			"the heap bytes or "
-			"blocks.",
-			"Samples come one a line, as JSON objects with everything known: time, "
-			"thread, "
-			"CPU, weight, labels and the stack from the root to the leaf.",
-			"pprof files are what go tool pprof reads; speedscope's have one profile "
-			"for each thread, with every sample in the order of time; json is one "
-			"document with the call tree.",
-			"firefox and perfetto keep every sample with its time: open the files at "
-			"profiler.firefox.com and ui.perfetto.dev, which read them in the browser "
-			"and send them nowhere. Perfetto counts samples and knows no weights. otlp "
-			"is OpenTelemetry's ProfilesData, one profile for each value, "
-			"uncompressed.",
-			"Of a recording with several events, pprof, otlp, speedscope and json "
-			"have all of them, the others the one of --event. Recordings of the heap "
-			"have no single samples: firefox, perfetto and samples refuse them, the "
-			"others add up stacks.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick export --format folded app.wick -o app.folded",
-			 "for flame graph tools and scripts"},
-			{"wick export --format pprof app.wick -o app.pb.gz",
-			 "then: go tool pprof -top app.pb.gz"},
-			{"wick export --format firefox app.wick -o app.json",
-			 "then: load it at profiler.firefox.com"},
-			{"wick export --format perfetto app.wick -o app.pftrace",
-			 "then: open it at ui.perfetto.dev"},
-			{"wick export --format samples app.wick | jq .comm",
-			 "each sample, for scripts"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct export_command_options),
 	.defaults = &(const struct export_command_options){.output = "-",
@@ -140,5 +103,5 @@ const struct command command_export = {
 	.max_arguments = 1,
 	.argument_help = "FILE: a recording, or - for standard input",
 	.argument_offer = OPTION_OFFER_FILE,
-	.run = run,
+	.run = run_export,
 };

@@ -9,6 +9,7 @@
 #include "cli/debuginfod.h"
 #include "cli/default_name.h"
 #include "cli/options/load_options.h"
+#include "cli/text/flame.h"
 #include "load/load.h"
 #include "view/page/flame_page.h"
 #include "view/source_file.h"
@@ -61,7 +62,7 @@ static int draw(const struct command_context *context, const struct flame_comman
 	return draw_flame(context, &load, &view, input, output, "-o FILE");
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_flame(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct flame_command_options *options = values;
 	char *name = NULL;
@@ -116,47 +117,8 @@ const struct command command_flame = {
 	.name = "flame",
 	.summary = "draw an interactive flame graph",
 	.synopsis = "[OPTIONS] FILE",
-	.description =
-		(const char *const[]){
-			"Writes one SVG file that needs nothing else. In a browser a click zooms, "
-			"/ searches, n goes to the next match, i inverts the graph, c turns it "
-			"over, Esc resets, ? lists all keys, and a box tells its numbers when "
-			"pointed at; other programs show it as a picture. The address of the page "
-			"keeps the view for links.",
-			"-o x.html writes a page instead: the same graph with a table of "
-			"functions, "
-			"callers and callees of one function, source lines where the sources are "
-			"at hand (--no-source leaves them out), and a timeline of the threads, on "
-			"the CPU and off it, of the heap, of memory and of gauges, as far as they "
-			"were recorded, in which a part of the time can be chosen: everything "
-			"shows that part then. It is one file too, and sends nothing.",
-			"Source lines get into the page when recording, program, debug "
-			"information and source files are all yours or root's; in other cases, "
-			"and of profiles that were imported, only when --source, --source-path "
-			"or --path-map asks for them. See wick-annotate(1) for which files are "
-			"read.",
-			"A name that ends in .png makes a picture of the same boxes in two pixels "
-			"for each of --width, drawn with cairo; wick --version tells whether it "
-			"is built in.",
-			"The width of a box is the time spent in the function and in what it "
-			"called. "
-			"Boxes beside each other are in alphabetical order, not in order of time.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick flame app.wick", "writes app.svg"},
-			{"wick flame app.wick -o app.png", "a picture for documents and chats"},
-			{"wick flame app.wick -o app.html",
-			 "the page with table, timeline and sources"},
-			{"wick flame app.wick --by thread -o threads.svg",
-			 "one tower for each thread"},
-			{"wick flame app.wick --colors cvd -o app.svg",
-			 "colours that colour-blind people tell apart"},
-			{"wick flame app.wick --inverted --icicle -o leaves.svg",
-			 "who calls the functions that burn the time"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct flame_command_options),
 	.defaults = &(const struct flame_command_options){.width_px = 1200,
@@ -167,5 +129,5 @@ const struct command command_flame = {
 	.max_arguments = 1,
 	.argument_help = "FILE: a recording, or - for standard input",
 	.argument_offer = OPTION_OFFER_FILE,
-	.run = run,
+	.run = run_flame,
 };

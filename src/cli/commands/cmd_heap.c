@@ -24,6 +24,7 @@
 #include "cli/options/hook_option.h"
 #include "cli/options/leak_options.h"
 #include "cli/options/load_options.h"
+#include "cli/text/heap.h"
 #include "engine/signal/preload_path.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
@@ -474,7 +475,7 @@ static int check_expressions(const struct command_context *context,
 	return COMMAND_DONE;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_heap(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct heap_recording recording = {.context = context, .options = values};
 	struct record_result result = {0};
@@ -609,94 +610,8 @@ const struct command command_heap = {
 	.name = "heap",
 	.summary = "record every allocation of a program with its stack",
 	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS] | -p PID",
-	.description =
-		(const char *const[]){
-			"Runs a program and writes down what it does with its memory: each block "
-			"that it asks for, with size, time, thread and the stack of calls that led "
-			"there, and each that it gives back. wick report, wick flame and the "
-			"others "
-			"show who holds memory at the peak, at the end, and who asks for most.",
-			"Processes that the program starts are recorded into the same file. "
-			"Nothing "
-			"needs to be recompiled, and no rights are needed. Programs that are "
-			"linked "
-			"statically or that become another user cannot be recorded in this way, "
-			"but "
-			"with -p as root, once they run.",
-			"With --maps a range that the program maps is a block, in whole pages, "
-			"whether memory or a file. Where only a part is unmapped, the rest counts "
-			"as a new block of the code that had mapped it, as after realloc(). What "
-			"allocators and the C library map for themselves is left out.",
-			"What the recording takes of the program's memory is mostly that of its "
-			"threads, 0.1 to 0.8 MB each. With --max-memory less is recorded as it "
-			"runs short: from half of it on small blocks are sampled, from three "
-			"quarters on what each stack asks for is only added up, and at the end "
-			"blocks are counted. Frees are recorded as long as their thread has "
-			"memory for that. The summary and wick info say when which of these began.",
-			"With --hook functions of the program's own allocator are recorded as "
-			"well, up to eight pairs: alloc=SYM is one that takes a size and returns a "
-			"block, free=SYM one that takes it back. The size is the first argument, "
-			"or that of the number after a colon (alloc=SYM:2), or the product of two "
-			"(alloc=SYM:1*2); so is the block of free. SYM is the name that nm shows, "
-			"of static functions too; SYM@LIB is one of a library that the program "
-			"loads at its start, SYM@/path/to/file one of any file that is loaded or "
-			"run later. Blocks of pools are kept apart: the memory beneath is counted "
-			"where the pool got it. Functions that call each other count once, as the "
-			"outermost. A jump is put at the function's beginning before the program "
-			"runs; where its code does not allow it the program runs without, and the "
-			"summary says why. Functions have 12 arguments at most, integers and "
-			"pointers.",
-			"With --leaks memory is looked at when a program ends: all that data, "
-			"stacks, registers and blocks point to. Blocks that nothing points to are "
-			"definite leaks, those that only such blocks lead to indirect ones; "
-			"probable are those that only freed memory or dead stacks point to, "
-			"possible those that pointers lead into, but not to their beginning. "
-			"Threads are stopped for that by ptrace. With --scan-every, --at-signal "
-			"and "
-			"--scan it is done while the program runs, on a copy of its memory.",
-			"With -p a process that runs already is followed from outside, by probes "
-			"at the functions of its allocator, which needs the rights of the eBPF "
-			"engine: root, or cap_bpf and cap_perfmon. Calls are counted for 200 ms "
-			"first; above 200,000 pairs a second it takes --sample or --force. "
-			"Children "
-			"that fork are followed from when they are seen, other programs are not. "
-			"What was allocated before has no stack, and its frees are only counted. "
-			"With --leaks a copy of the process is searched when the recording ends, "
-			"for blocks that were allocated since it began. "
-			"Static programs with symbols will do, and other allocators than the C "
-			"library's: one that comes before it is found, any can be named by "
-			"--allocator.",
-			"Where a program cannot be started by wick it is recorded all the same by "
-			"LD_PRELOAD=/path/to/libwick-preload.so WICK_MODE=heap, and so is one "
-			"that was linked with the library (pkg-config --libs libwick-preload) by "
-			"WICK_MODE=heap alone: the library starts a recorder, which ends a "
-			"moment after the program and those that it started. WICK_OUT names "
-			"the recording, WICK_TOOL the program wick where it lies neither beside "
-			"the library nor in PATH; options are variables as of the configuration: "
-			"WICK_HEAP_SAMPLE_BYTES for --sample, WICK_LEAKS=1 for --leaks.",
-			"The exit status is that of the program (128 + signal when it was killed, "
-			"127 not found, 126 not executable), 1 when the recording failed or a "
-			"gate cannot be judged, 2 for wrong usage, 3 when --max-peak, --max-leak "
-			"or --fail-on has tripped.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick heap -- ./app", "every allocation, from start to end"},
-			{"wick heap --sample 512K -o app.wick -- ./app",
-			 "about one block in 512 KiB, for next to nothing"},
-			{"wick heap --hook alloc=pool_get,free=pool_put -- ./app",
-			 "what a pool of the program's own hands out, too"},
-			{"wick heap --leaks -o app.wick -- ./app",
-			 "what was lost when the program ended"},
-			{"wick heap -p 1234 --sample 512K -d 30",
-			 "half a minute of a process that runs, as root"},
-			{"wick heap --max-peak 200M -o test.wick -- ./test",
-			 "a test that fails when it takes too much"},
-			{"wick heap --fail-on definite -o test.wick -- ./test",
-			 "a test that fails when something is lost"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct heap_options),
 	.defaults = &(const struct heap_options){.depth = 512, .children = true, .lossless = true},
@@ -705,5 +620,5 @@ const struct command command_heap = {
 	.argument_offer = OPTION_OFFER_PROGRAM,
 	.runs_program = true,
 	.has_gates = true,
-	.run = run,
+	.run = run_heap,
 };

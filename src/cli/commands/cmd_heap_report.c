@@ -12,6 +12,7 @@
 #include "cli/debuginfod.h"
 #include "cli/default_name.h"
 #include "cli/options/load_options.h"
+#include "cli/text/heap_report.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "load/load.h"
@@ -49,7 +50,8 @@ static int write_page(const struct command_context *context,
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_heap_report(const struct command_context *context, void *values, int argc,
+			   char **argv)
 {
 	const struct heap_report_options *options = values;
 	char *name = options->output ? strdup(options->output) : default_name(argv[0], ".html");
@@ -93,34 +95,8 @@ const struct command command_heap_report = {
 	.name = "heap-report",
 	.summary = "write a page about a recorded heap: peak, places, timeline",
 	.synopsis = "[OPTIONS] FILE",
-	.description =
-		(const char *const[]){
-			"Writes one HTML file about a recording of wick heap: what was live at the "
-			"peak and at the end, the places that allocate with their stacks, what is "
-			"lost and what to do about it, what "
-			"was live over time with the spikes, steps and growth in it and the "
-			"places "
-			"that explain them, sizes and lifetimes of blocks, and what each thread "
-			"did. The file needs nothing else and sends nothing.",
-			"A temporary block is one that its thread frees before it allocates "
-			"again. A place is the line that allocates: allocators and the standard "
-			"libraries are passed over.",
-			"Below that is the memory of the process as the kernel told it, every "
-			"100 ms and in its parts as often as that costs little: live blocks, "
-			"what is untracked, stacks, files, and what wick itself takes; how much "
-			"the allocator holds, and how much of that is in no live block "
-			"(fragmentation). A map shows which addresses held blocks, and when.",
-			"What makes the numbers doubtful is told below them: events that were "
-			"lost, frees without their blocks, stacks without names.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick heap-report app.wick", "writes app.html"},
-			{"wick heap-report app.wick --from 10s --to 12s -o part.html",
-			 "blocks that were allocated in two seconds"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct heap_report_options),
 	.defaults = &(const struct heap_report_options){.look = LOOK_OPTIONS_DEFAULT},
@@ -128,5 +104,5 @@ const struct command command_heap_report = {
 	.max_arguments = 1,
 	.argument_help = "FILE: a recording, or - for standard input",
 	.argument_offer = OPTION_OFFER_FILE,
-	.run = run,
+	.run = run_heap_report,
 };

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/manpage.h"
+#include "cli/text/help.h"
 
 struct help_options {
 	bool man;
@@ -37,7 +38,7 @@ static int put_page(const struct command_context *context, const struct command 
 	return 0;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_help(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct help_options *options = values;
 	const struct command *command = NULL;
@@ -68,21 +69,11 @@ const struct command command_help = {
 	.name = "help",
 	.summary = "show the help or the manual page of a command",
 	.synopsis = "[OPTIONS] [COMMAND]",
-	.description =
-		(const char *const[]){
-			"Shows the help of a command, or of wick itself when none is named.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick help doctor", "the same as wick doctor --help"},
-			{"wick help --man config | man -l -",
-			 "read a manual page that is not installed"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct help_options),
 	.defaults = &(const struct help_options){0},
 	.max_arguments = 1,
-	.run = run,
+	.run = run_help,
 };

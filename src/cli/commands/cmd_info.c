@@ -14,6 +14,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/text/info.h"
 #include "load/inspect.h"
 #include "load/load_open.h"
 #include "model/dictionary.h"
@@ -229,7 +230,7 @@ static void put_json(struct bytes *out, const struct inspection *inspection, boo
 	json_close(&json);
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_info(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct info_options *options = values;
 	struct inspect_problem problems[INSPECT_MAX_PROBLEMS];
@@ -279,26 +280,8 @@ const struct command command_info = {
 	.name = "info",
 	.summary = "tell what is in a recording, and check it",
 	.synopsis = "[--check] FILE",
-	.description =
-		(const char *const[]){
-			"Shows what was recorded, when and how, how many samples there are and "
-			"were lost, "
-			"and the modules with their build ids.",
-			"With --check the whole file is verified: checksums, references, the order "
-			"of "
-			"times, sane mappings and stacks; and a verdict is given: good, fair, poor "
-			"or "
-			"damaged, with the reasons. Stacks of frame pointers, and of the text of "
-			"perf script, that end at no "
-			"function that starts a program or a thread count as cut.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick info app.wick", "what is this file?"},
-			{"wick info --check app.wick", "can I trust it?"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct info_options),
 	.defaults = &(const struct info_options){0},
@@ -306,5 +289,5 @@ const struct command command_info = {
 	.max_arguments = 1,
 	.argument_help = "FILE: a recording, or - for standard input",
 	.argument_offer = OPTION_OFFER_FILE,
-	.run = run,
+	.run = run_info,
 };

@@ -6,6 +6,7 @@
 #include "cli/debuginfod.h"
 #include "cli/options/leak_options.h"
 #include "cli/options/load_options.h"
+#include "cli/text/leaks.h"
 #include "heap/heap_profile.h"
 #include "load/load.h"
 
@@ -45,7 +46,7 @@ static int show(const struct command_context *context, const struct leaks_option
 	return status;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_leaks(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct leaks_options *options = values;
 	struct suppressions rules;
@@ -83,42 +84,8 @@ const struct command command_leaks = {
 	.name = "leaks",
 	.summary = "show what a recorded heap has lost: class, confidence, evidence, place",
 	.synopsis = "[OPTIONS] FILE",
-	.description =
-		(const char *const[]){
-			"Lists the blocks that leak scans of a recording found to be lost, by the "
-			"places that allocated them, each with how sure it is that it is a leak (0 "
-			"to 1) and why. Scans are made by wick heap --leaks.",
-			"Classes: definite: nothing points to it. indirect: only lost blocks lead "
-			"to it; its bytes are shown with those. probable: only what is no longer "
-			"in use points to it, freed memory or a dead part of a stack. possible: "
-			"pointers lead into it, none to where it begins. reachable: the program "
-			"can still get there; lifetime: of these, what was allocated in the first "
-			"fifth of the run. growth: it is reachable or was not scanned, and its "
-			"place grows without bound. unscanned: not freed, by a process without a "
-			"scan, one that was killed for example.",
-			"Stacks are one row when they agree in the line that allocates, allocators "
-			"passed over, and in the functions of its three next callers; those that "
-			"were cut off before, in what there is of them. Of each process the last "
-			"scan counts.",
-			"Rules of suppression are in docs/user/suppressions.md; files of "
-			"LeakSanitizer "
-			"and of valgrind are read as they are. What each rule suppressed is told, "
-			"and which ones matched nothing.",
-			"The exit status is 3 when --fail-on or --max-leak has tripped, and 1 when "
-			"they cannot be judged because there was no scan, or a process that has "
-			"not freed all of its blocks was not scanned.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick leaks app.wick", "what is lost, the surest and largest first"},
-			{"wick leaks --tree app.wick", "with the stacks"},
-			{"wick leaks --gen-suppressions app.wick > known.supp",
-			 "rules for all that is known by now"},
-			{"wick leaks --suppressions known.supp --fail-on definite app.wick",
-			 "a test that fails on new leaks"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct leaks_options),
 	.defaults = &(const struct leaks_options){.limit = 30, .look = LOOK_OPTIONS_DEFAULT},
@@ -127,5 +94,5 @@ const struct command command_leaks = {
 	.argument_help = "FILE: a recording, or - for standard input",
 	.argument_offer = OPTION_OFFER_FILE,
 	.has_gates = true,
-	.run = run,
+	.run = run_leaks,
 };

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/text/list.h"
 #include "engine/engine.h"
 #include "engine/perf/event.h"
 #include "export/export.h"
@@ -187,7 +188,7 @@ static const struct {
 	{"resolvers", list_resolvers},
 };
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_list(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct list_options *options = values;
 	struct bytes text = {0};
@@ -228,25 +229,8 @@ const struct command command_list = {
 	.name = "list",
 	.summary = "list what can be recorded and written here",
 	.synopsis = "[engines|events|formats|imports|views|analysers|resolvers]",
-	.description =
-		(const char *const[]){
-			"Without an argument all lists are shown. What does not work on this "
-			"machine says why.",
-			"WICK_PLUGINS names folders, or files, with colons between them, whose "
-			"shared objects bring formats, views, analysers and resolvers of names; "
-			"those are listed with the name of the plug-in. Every command that looks "
-			"at recordings uses them; record, "
-			"heap and top load none, nor does wick with raised privileges, nor from "
-			"where "
-			"others can write.",
-			NULL},
-	.examples =
-		(const struct command_example[]){
-			{"wick list events", "what -e of wick record takes on this machine"},
-			{"wick list engines", "which ways to sample there are, and which work"},
-			{"wick list formats", "what wick export writes"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct list_options),
 	.defaults = &(const struct list_options){0},
@@ -256,5 +240,5 @@ const struct command command_list = {
 		"--by), analysers (wick report --analyse) or resolvers (of names)",
 	.argument_words = (const char *const[]){"engines", "events", "formats", "imports", "views",
 						"analysers", "resolvers", NULL},
-	.run = run,
+	.run = run_list,
 };

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/text/maps.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
 #include "proc/process_info.h"
@@ -165,7 +166,7 @@ static int print_maps(const struct command_context *context, struct printer *pri
 	return status;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_maps(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct maps_command_options *options = values;
 	struct printer printer = {.as_json = options->format == MAPS_FORMAT_JSON,
@@ -210,28 +211,12 @@ const struct command command_maps = {
 	.name = "maps",
 	.summary = "show the library map of a process, or what addresses belong to",
 	.synopsis = "-p PID [ADDRESS...]",
-	.description =
-		(const char *const[]){
-			"Without addresses: the executable parts of the address space, with the "
-			"load bias "
-			"and the build id of each file. The bias is what to subtract from an "
-			"address to "
-			"get the ELF virtual address that symbol tables use.",
-			"With addresses: a line for each, library+0xoffset, where the offset is "
-			"the ELF "
-			"virtual address. Addresses that belong to nothing are [unknown].",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick maps -p 1234", "the library map"},
-			{"wick maps -p 1234 0x7f12345678", "which library is that?"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct maps_command_options),
 	.defaults = &(const struct maps_command_options){0},
 	.max_arguments = -1,
 	.argument_help = "ADDRESS: as 0x... or decimal",
-	.run = run,
+	.run = run_maps,
 };

@@ -21,6 +21,7 @@
 #include "cli/default_name.h"
 #include "cli/options/attach_options.h"
 #include "cli/options/load_options.h"
+#include "cli/text/record.h"
 #include "load/load.h"
 #include "proc/cgroup_folder.h"
 #include "proc/process_info.h"
@@ -429,7 +430,7 @@ static int exit_status(const struct record_result *result, int r)
 	return result->has_child ? result->child_status : COMMAND_DONE;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_record(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct recording recording = {.context = context, .options = values};
 	const char *wrong = conflict(context, values, argc);
@@ -562,52 +563,8 @@ const struct command command_record = {
 		    "--name NAME\n"
 		    "[OPTIONS] -t TID[,TID...]\n[OPTIONS] -a [[--] PROGRAM [ARGUMENTS]]\n"
 		    "[OPTIONS] --cgroup PATH [[--] PROGRAM [ARGUMENTS]]",
-	.description =
-		(const char *const[]){
-			"Takes samples of where the target spends CPU time, with the stack of "
-			"calls that "
-			"led there, and writes them to a file for wick report, wick flame and "
-			"others. A "
-			"program is started when everything is armed; its arguments, streams, "
-			"signals and "
-			"exit status pass through. Processes that it starts are followed.",
-			"Ctrl-C ends the recording and keeps the data; a second one ends at once. "
-			"A "
-			"process that was attached to goes on in any case. SIGUSR2 pauses the "
-			"sampling, SIGUSR1 lets it go on; a program that was started and has "
-			"handlers for them gets them instead. wick status shows how it goes.",
-			"With --last it is a flight recorder: it may run for hours and holds the "
-			"last seconds alone. SIGUSR2 to wick writes them, and pauses nothing.",
-			"At the end a summary on standard error says how many samples were taken, "
-			"expected and lost, at which rate, what it cost, and what to do next.",
-			"The exit status is that of the program (128 + signal when it was killed, "
-			"127 not "
-			"found, 126 not executable), 1 when the recording failed, 2 for wrong "
-			"usage.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick record -- ./app --fast", "a program from start to end"},
-			{"wick record -o app.wick --flame app.svg -- ./app",
-			 "with the flame graph at once"},
-			{"wick record -p 1234 -d 10", "ten seconds of a running process"},
-			{"sudo wick record --name nginx --tree -d 10",
-			 "all processes of a server, with those that they have started"},
-			{"sudo wick record -a -d 30", "half a minute of the whole machine"},
-			{"sudo wick record --mode wall --waker -o app.wick -p 1234 -d 10",
-			 "running and waiting, and who ends the waits; see: wick report --by "
-			 "state"},
-			{"sudo wick record --cgroup /system.slice -d 10",
-			 "all processes of a control group: a service, a container"},
-			{"wick record --heap --mode wall -o app.wick -- ./app",
-			 "time, waiting and memory in one file, without root"},
-			{"wick record --engine signal -- ./app",
-			 "where perf events and eBPF are refused, as in containers"},
-			{"wick record --last 10 -o app.wick -- ./app",
-			 "the ten seconds before it crashes, or before Ctrl-C"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct record_options),
 	.defaults = &(const struct record_options){.frequency_hz = RATE_HZ,
@@ -624,5 +581,5 @@ const struct command command_record = {
 	.argument_help = "PROGRAM: what to run and record",
 	.argument_offer = OPTION_OFFER_PROGRAM,
 	.runs_program = true,
-	.run = run,
+	.run = run_record,
 };

@@ -14,6 +14,7 @@
 #include "cli/debuginfod.h"
 #include "cli/newest_recording.h"
 #include "cli/options/load_options.h"
+#include "cli/text/report.h"
 #include "heap/analysis.h"
 #include "heap/heap_profile.h"
 #include "load/load.h"
@@ -278,7 +279,7 @@ static int run_on(const struct command_context *context,
 	return status;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_report(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct report_command_options *options = values;
 	char *newest = NULL;
@@ -348,49 +349,8 @@ const struct command command_report = {
 	.name = "report",
 	.summary = "show where the time went: functions, call tree, modules, threads",
 	.synopsis = "[OPTIONS] [FILE]",
-	.description =
-		(const char *const[]){
-			"Lists the functions of a recording with the time spent in them (self) and "
-			"in "
-			"them and what they called (total). A function that calls itself counts "
-			"once in "
-			"its total.",
-			"A profile with several events or values has a column for each, the "
-			"sum of the row, and where it has both of two events, for their ratio: "
-			"instructions for each cycle (IPC), and the share of cache and branch "
-			"misses. --event chooses the one that rows are sorted by.",
-			"--by lock is of recordings of --mode offcpu and wall made by the engine "
-			"ebpf: mutexes, condition variables and all else that waits in the futex "
-			"system call, by where the lock lies and the symbol there, with the "
-			"longest of "
-			"the waits. Below each "
-			"stand "
-			"the functions that wait and, with record --waker, those that ended the "
-			"waits: of a mutex, who held it.",
-			"Samples that were lost, could not be read, were cut before their root or "
-			"have "
-			"no name are counted in the head lines.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick report app.wick", "the hot functions"},
-			{"wick report --tree --only parse app.wick",
-			 "who calls what, around parse"},
-			{"wick report --by thread app.wick", "the share of each thread"},
-			{"wick report --sort total", "of the newest recording of this folder"},
-			{"wick report --by state app.wick",
-			 "on CPU, sleeping, waiting: what --mode wall and offcpu tell"},
-			{"wick report --by lock app.wick",
-			 "which locks threads waited for, how long, and who held them"},
-			{"wick report --by site app.wick",
-			 "which places hold the memory when most is used"},
-			{"wick report --missing app.wick", "which debug files would help"},
-			{"wick report --analyse all --fail-on error app.wick",
-			 "what analysers of plug-ins object to, in a test"},
-			{"wick report --from 2s --to 3.5s app.wick", "a part of the recording"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct report_command_options),
 	.defaults = &(const struct report_command_options){.by = "function",
@@ -404,5 +364,5 @@ const struct command command_report = {
 			 "this folder)",
 	.argument_offer = OPTION_OFFER_FILE,
 	.has_gates = true,
-	.run = run,
+	.run = run_report,
 };

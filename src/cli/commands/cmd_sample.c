@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/text/sample.h"
 #include "engine/ptrace/sampler.h"
 #include "live/live_names.h"
 #include "live/live_stacks.h"
@@ -188,7 +189,7 @@ static bool parse(const char *text, uint64_t max, uint64_t *ret)
 	return number_parse_u64(text, ret) == 0 && *ret >= 1 && *ret <= max;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_sample(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct sample_options *options = values;
 	struct printer printer = {.context = context, .options = options};
@@ -245,31 +246,8 @@ const struct command command_sample = {
 	.program = "sampler",
 	.summary = "print raw stacks of a running process as they are taken",
 	.synopsis = "[OPTIONS] PID [INTERVAL_MS]",
-	.description =
-		(const char *const[]){
-			"Attaches to a process and prints where its main thread is, every 100 ms "
-			"or as often as given, until Ctrl-C: the address first, then those that it "
-			"will return to. The process needs no preparation and no frame pointers.",
-			"A thread is stopped for some microseconds by each sample and then goes "
-			"on. "
-			"Signals reach it as always, a stopped process stays stopped, and when "
-			"wick ends, or is suspended with Ctrl-Z, it is as it was. A few system "
-			"calls can tell: epoll_wait, semop, sigtimedwait and reads of inotify "
-			"fail with EINTR when a sample meets them, as they do when a process is "
-			"stopped and continued (see signal(7)).",
-			"The same program under the name sampler is this command.",
-			"The exit status is 0 also when the process ends meanwhile, 1 when it "
-			"cannot "
-			"be attached to, 2 for wrong usage.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick sample 1234", "the main thread, ten times a second"},
-			{"wick sample -v --threads -n 1 1234", "where is every thread now?"},
-			{"wick sample 1234 1 -d 5", "every millisecond for five seconds"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct sample_options),
 	.defaults = &(const struct sample_options){.depth = 512},
@@ -277,5 +255,5 @@ const struct command command_sample = {
 	.max_arguments = 2,
 	.argument_help = "PID: the process; INTERVAL_MS: milliseconds between samples",
 	.argument_offer = OPTION_OFFER_PID,
-	.run = run,
+	.run = run_sample,
 };

@@ -18,6 +18,7 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/commands/status_json.h"
+#include "cli/text/status.h"
 #include "proc/process_info.h"
 #include "record/remote/remote.h"
 
@@ -286,7 +287,7 @@ static int nobody(const struct recorders *recorders, pid_t pid, struct error *er
 	return -ESRCH;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_status(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct status_options *options = values;
 	struct recorders recorders = {.answers = json_array()};
@@ -336,32 +337,13 @@ const struct command command_status = {
 	.name = "status",
 	.summary = "show how recordings go that are under way, pause them and let them go on",
 	.synopsis = "[OPTIONS] [PID]",
-	.description =
-		(const char *const[]){
-			"Shows the recorders of this machine that are at work: all, the recorder "
-			"PID, or those that record the process PID. Recorders answer to their own "
-			"user and to root, within ten seconds or not at all.",
-			"A recorder listens on a socket in a folder of its user: /run/wick for "
-			"root, $XDG_RUNTIME_DIR/wick or /run/user/UID/wick for others, "
-			"/tmp/wick-UID where there is none of these. Root sees the recorders of "
-			"all "
-			"users, but for those in folders that XDG_RUNTIME_DIR alone names, and "
-			"those "
-			"in containers with a /run and /tmp of their own.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick status", "all that is being recorded"},
-			{"wick status 1234 --pause", "stop sampling process 1234 for a while"},
-			{"wick status 1234 --resume", "go on"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct status_options),
 	.defaults = &(const struct status_options){0},
 	.max_arguments = 1,
 	.argument_help = "PID: a process that is recorded, or its recorder",
 	.argument_offer = OPTION_OFFER_PID,
-	.run = run,
+	.run = run_status,
 };

@@ -18,6 +18,7 @@
 #include "cli/commands/symbolize_print.h"
 #include "cli/debuginfod.h"
 #include "cli/options/load_options.h"
+#include "cli/text/symbolize.h"
 #include "load/names/resolver.h"
 #include "load/names/resolver_batch.h"
 #include "plugin/plugins.h"
@@ -259,7 +260,7 @@ static void warn(const struct session *session, const char *path)
 		command_note(session->context, "%s: %s", path, problem);
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_symbolize(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct symbolize_options *options = values;
 	struct session session = {.context = context, .printer = {.form = &options->form}};
@@ -344,44 +345,12 @@ const struct command command_symbolize = {
 	.name = "symbolize",
 	.summary = "turn addresses into functions, files, lines and inlined calls",
 	.synopsis = "[OPTIONS] -e FILE [ADDRESS...]\n[OPTIONS] -p PID [ADDRESS...]",
-	.description =
-		(const char *const[]){
-			"Prints file:line for each address, in the form of addr2line and with its "
-			"options; -p is a process here, and its -p is -P. Addresses are "
-			"hexadecimal, "
-			"with or without 0x: of a file, those that nm and objdump show; of a "
-			"process, those it runs at. Without addresses they are read from standard "
-			"input, one a line, and answered as they come.",
-			"Debug information is looked for in the file, below the directories given "
-			"with --symbol-path, under the name in .gnu_debuglink and by build id "
-			"below /usr/lib/debug. A file whose build id, or checksum without one, "
-			"differs is not used. Files of a process are reached through the process: "
-			"those in containers, and those deleted or replaced on disk, are the ones "
-			"that it runs.",
-			"What has no name is module+0xoffset, in a damaged file "
-			"<corrupted>+0xoffset [module], in no module <invalid address 0x...>; "
-			"lines that are not known are ??:0.",
-			"With --format json each address is one line with an object: address, "
-			"quality (full, name, stripped, corrupted, invalid), module, build_id, "
-			"vaddr, frames (function, mangled, file, line, column, inlined; innermost "
-			"first) and, when lines are known, signature, compilation_unit and row "
-			"(start, end, is_stmt, prologue_end, epilogue_begin).",
-			"What is no address is told on standard error and answered with ?? and "
-			"??:0; the exit status is 1 then. Addresses that have no name leave it 0.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick symbolize -fiC -e app 0x401136", "what addr2line would print"},
-			{"wick symbolize -p 1234 --format json 0x7f12345678",
-			 "all that is known of an address of a process"},
-			{"wick symbolize -fiCe app < addresses", "a million of them in a stream"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct symbolize_options),
 	.defaults = &(const struct symbolize_options){.files = SYMBOL_FILE_OPTIONS_DEFAULT},
 	.max_arguments = -1,
 	.argument_help = "ADDRESS: hexadecimal, with or without 0x",
-	.run = run,
+	.run = run_symbolize,
 };

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/debuginfod.h"
 #include "cli/options/load_options.h"
+#include "cli/text/timeline.h"
 #include "heap/heap_profile.h"
 #include "heap/values.h"
 #include "load/load.h"
@@ -88,7 +89,7 @@ static int run_heap(const struct command_context *context, const struct timeline
 	return status;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_timeline(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct timeline_command_options *options = values;
 	struct timeline_options view = {
@@ -151,34 +152,8 @@ const struct command command_timeline = {
 	.name = "timeline",
 	.summary = "show what threads did over time",
 	.synopsis = "[OPTIONS] FILE",
-	.description =
-		(const char *const[]){
-			"Draws a row for each thread or process, the busiest first, and in it a "
-			"column for each step of time. All columns have one scale: the highest is "
-			"told in the head. Where it was recorded what threads were doing (wick "
-			"record --mode wall), each state has a row of its own, and a sleep is "
-			"shown over the time that it took.",
-			"Below stand, each on its own scale, what was live in the heap, what "
-			"memory the processes had, and the gauges that programs told of, as far "
-			"as they were recorded. wick record --heap --mode wall has all of these "
-			"in one file.",
-			"Of a recording of the heap, or with --event heap, rows are what is live, "
-			"and what each thread or process has allocated of it. Besides it tells "
-			"what memory the process had, and what that was for.",
-			"A stretch that stands out can be looked at with --from and --to, which "
-			"all looking commands take.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick timeline app.wick", "which thread was busy when"},
-			{"wick timeline --by process --step 1s app.wick",
-			 "processes, second by second"},
-			{"wick timeline --event heap app.wick", "how memory grew, and whose"},
-			{"wick timeline --only parse app.wick", "when was parse running?"},
-			{"wick timeline --format csv app.wick -n 0", "for a spreadsheet"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct timeline_command_options),
 	.defaults =
@@ -187,5 +162,5 @@ const struct command command_timeline = {
 	.max_arguments = 1,
 	.argument_help = "FILE: a recording, or - for standard input",
 	.argument_offer = OPTION_OFFER_FILE,
-	.run = run,
+	.run = run_timeline,
 };

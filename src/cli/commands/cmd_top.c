@@ -17,6 +17,7 @@
 #include "cli/commands/top_terminal.h"
 #include "cli/options/attach_options.h"
 #include "cli/options/load_options.h"
+#include "cli/text/top.h"
 #include "live/live_profile.h"
 #include "live/watch.h"
 #include "load/load.h"
@@ -517,7 +518,7 @@ static int status_of(int r, int exec_code)
 	return r == -EINVAL ? COMMAND_USAGE : COMMAND_FAILED;
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_top(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct top_options *options = values;
 	struct top top = {.context = context, .options = options};
@@ -611,35 +612,8 @@ const struct command command_top = {
 	.synopsis = "[OPTIONS] -p PID[,PID...]\n[OPTIONS] --name NAME\n[OPTIONS] -t "
 		    "TID[,TID...]\n[OPTIONS] -a\n"
 		    "[OPTIONS] --cgroup PATH\n[OPTIONS] [--] PROGRAM [ARGUMENTS]",
-	.description =
-		(const char *const[]){
-			"Shows the functions of the last seconds with their own time and that of "
-			"what they called, the threads, and a small flame graph, and draws them "
-			"anew each second. Nothing is written to a file: wick record does that.",
-			"Keys: ? shows all of them. 1, 2, 3 or Tab choose functions, threads or "
-			"the "
-			"flame graph; arrows a row or a box; Enter zooms into a function or thread "
-			"and Esc back; / filters by a part of the name; s sorts; p pauses; w "
-			"switches between the last seconds and all since the start; q quits.",
-			"A program that is started reads nothing and what it prints is not seen, "
-			"for the terminal is taken; with --count its output goes to standard "
-			"error. "
-			"It gets SIGTERM when wick top ends before it does; of one that goes on "
-			"its number is told. Processes that were attached to go on. In the "
-			"background of a shell samples are taken, and shown after fg.",
-			"Names come from symbol tables; --symbols inlines shows inlined functions "
-			"too, and needs time to read debug information at first.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick top -p 1234", "a running process"},
-			{"sudo wick top -a", "the whole machine"},
-			{"sudo wick top --mode offcpu -p 1234", "what it waits for"},
-			{"wick top --once --interval 5s -p 1234",
-			 "five seconds as a table of text"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct top_options),
 	.defaults = &(const struct top_options){.frequency_hz = RATE_HZ,
@@ -657,5 +631,5 @@ const struct command command_top = {
 	.argument_help = "PROGRAM: what to run and watch",
 	.argument_offer = OPTION_OFFER_PROGRAM,
 	.runs_program = true,
-	.run = run,
+	.run = run_top,
 };

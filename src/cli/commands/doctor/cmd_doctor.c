@@ -13,6 +13,7 @@
 #include "cli/commands/doctor/doctor_finding.h"
 #include "cli/commands/doctor/doctor_limits.h"
 #include "cli/commands/doctor/doctor_symbols.h"
+#include "cli/text/doctor.h"
 
 enum doctor_format { DOCTOR_FORMAT_TEXT, DOCTOR_FORMAT_JSON };
 
@@ -159,7 +160,7 @@ static void put_json(struct bytes *out, const struct examination *examination)
 	json_close(&json);
 }
 
-static int run(const struct command_context *context, void *values, int argc, char **argv)
+static int run_doctor(const struct command_context *context, void *values, int argc, char **argv)
 {
 	const struct doctor_options *options = values;
 	struct examination examination = {0};
@@ -191,31 +192,10 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.summary = "say what works on this machine, and how to repair what does not",
 	.synopsis = "[OPTIONS]",
-	.description =
-		(const char *const[]){
-			"Each engine samples, or follows the heap of, a small program for a "
-			"moment: "
-			"the line says how many samples came, and whether their stacks lead to the "
-			"program's start. Then rights, limits of the kernel and debug symbols are "
-			"looked at. Each line says ok, limited or no; what is not ok is followed "
-			"by "
-			"the command or setting that would change it. Nothing is changed, and all "
-			"takes about a second.",
-			"In JSON each check has name, status, text and remedy, which is null when "
-			"there is nothing to do; engine is the one that wick record takes here, "
-			"null "
-			"when it fails.",
-			"The exit status is 0 when wick record works without --engine, else 1.",
-			NULL,
-		},
-	.examples =
-		(const struct command_example[]){
-			{"wick doctor", "before the first recording on a machine"},
-			{"wick doctor --format json", "the same for a script"},
-			{NULL, NULL},
-		},
+	.description = help_description,
+	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct doctor_options),
 	.defaults = &(const struct doctor_options){0},
-	.run = run,
+	.run = run_doctor,
 };

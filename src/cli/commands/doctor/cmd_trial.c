@@ -37,7 +37,7 @@ static __attribute__((noinline)) unsigned int work(void)
 	return sum;
 }
 
-static int run(const struct command_context *context, void *options, int argc, char **argv)
+static int run_trial(const struct command_context *context, void *options, int argc, char **argv)
 {
 	uint64_t cpu_ns = 0;
 
@@ -67,5 +67,5 @@ const struct command command_trial = {
 	.min_arguments = 1,
 	.max_arguments = 2,
 	.hidden = true,
-	.run = run,
+	.run = run_trial,
 };
