@@ -6,9 +6,9 @@
 
 A text consists of sections. A line in capitals is the heading of a section; everything up to
 the next heading belongs to it. A blank line ends a paragraph, and how its lines are broken does
-not matter. In EXAMPLES, an unindented line is a command line and the indented lines below it
-explain it. In other sections, an indented paragraph is printed line by line, as it is. Lines
-that begin with "#" are comments.
+not matter. A line that begins with one tab is an item of a list, or a line of code; lines that
+begin with two tabs continue it. In EXAMPLES, an unindented line is a command line and the
+indented lines below it explain it. Lines that begin with "#" are comments.
 
 The header has one array for each section, with NULL as its last element: DESCRIPTION becomes
 help_description[], WITHOUT ROOT becomes help_without_root[], EXAMPLES becomes help_examples[].
@@ -52,11 +52,20 @@ def blocks_of(lines):
 
 
 def paragraphs_of(lines):
+    """Paragraphs and items, which keep their tab."""
     for block in blocks_of(lines):
-        if block[0].startswith("\t"):
-            yield "\n".join(block)
-        else:
+        if not block[0].startswith("\t"):
             yield " ".join(line.strip() for line in block)
+            continue
+        item = ""
+        for line in block:
+            if line.startswith("\t\t"):
+                item += " " + line.strip()
+                continue
+            if item:
+                yield item
+            item = line
+        yield item
 
 
 def examples_of(path, lines):

@@ -21,7 +21,7 @@
 const struct help_status help_statuses[] = {
 	{"0", "done"},
 	{"1", "failed"},
-	{"2", "bad usage or configuration"},
+	{"2", "wrong usage or configuration"},
 	{NULL, NULL},
 };
 
@@ -34,21 +34,25 @@ const struct help_status help_program_statuses[] = {
 	{"126", "the program is not executable"},
 	{"127", "the program was not found"},
 	{"128+N", "the program was killed by signal N"},
-	{"other", "the program's own status, when it ran through"},
+	{"other", "the program's own exit status"},
 	{NULL, NULL},
 };
 
 const struct help_variable help_variables[] = {
 	{"WICK_LOG",
-	 "what is told on standard error, or at the end of a file (LEVEL:FILE): error, errors "
-	 "alone; "
-	 "warn, notes too (the default; a summary is left out by --quiet); info, what was chosen; "
-	 "debug, what was found; trace, what was tried besides"},
-	{"WICK_PLUGINS", "folders or files of plug-ins, with colons between them: see wick list"},
-	{"DEBUGINFOD_URLS", "whom --debuginfod asks for debug files"},
-	{"NO_COLOR", "no colours, when it is set"},
+	 "what to print to standard error, or to append to a file (LEVEL:FILE): error prints only "
+	 "errors; warn also notes (the default; --quiet leaves out summaries); info also what wick "
+	 "chose; debug also what it found; trace also what it tried"},
+	{"WICK_PLUGINS", "plug-ins: a colon-separated list of directories or files; see wick list"},
+	{"DEBUGINFOD_URLS", "where --debuginfod downloads debug files from"},
+	{"NO_COLOR", "if set, wick uses no colours"},
 	{NULL, NULL},
 };
+
+bool help_is_item(const char *paragraph)
+{
+	return paragraph[0] == '\t';
+}
 
 int help_width(FILE *file)
 {
@@ -103,6 +107,23 @@ static void put_wrapped(struct bytes *out, const char *text, int column, int ind
 		text += n + strspn(text + n, " ");
 	}
 	bytes_put_u8(out, '\n');
+}
+
+/* Blank lines go between paragraphs, but not between the items of a list. */
+static void put_paragraphs(struct bytes *out, const char *const *paragraphs, int width)
+{
+	for (size_t i = 0; paragraphs && paragraphs[i]; i++) {
+		bool is_item = help_is_item(paragraphs[i]);
+
+		if (i > 0 && !(is_item && help_is_item(paragraphs[i - 1])))
+			bytes_put_u8(out, '\n');
+		if (is_item) {
+			bytes_printf(out, "  ");
+			put_wrapped(out, paragraphs[i] + 1, 2, 5, width);
+		} else {
+			put_wrapped(out, paragraphs[i], 0, 0, width);
+		}
+	}
 }
 
 /* A row of two columns; a long left side pushes the right one to the next line. */
@@ -264,7 +285,6 @@ static void put_examples(struct bytes *out, const struct command_example *exampl
 
 int help_put_command(struct bytes *out, const struct command *command, int width, struct error *err)
 {
-	const char *const *paragraph;
 	struct command_values values;
 	int r;
 
@@ -273,11 +293,7 @@ int help_put_command(struct bytes *out, const struct command *command, int width
 		return r;
 	put_synopsis(out, command);
 	bytes_put_u8(out, '\n');
-	for (paragraph = command->description; paragraph && *paragraph; paragraph++) {
-		if (paragraph != command->description)
-			bytes_put_u8(out, '\n');
-		put_wrapped(out, *paragraph, 0, 0, width);
-	}
+	put_paragraphs(out, command->description, width);
 	if (command->argument_help) {
 		bytes_printf(out, "\nArguments:\n  ");
 		put_wrapped(out, command->argument_help, 2, 2, width);

@@ -22,6 +22,9 @@ int help_put_command(struct bytes *out, const struct command *command, int width
 		     struct error *err);
 void help_put_version(struct bytes *out);
 
+/* Whether a paragraph of a help text is an item of a list: it then begins with a tab. */
+bool help_is_item(const char *paragraph);
+
 /*
  * Appends the names with their argument as they are typed, "-F, --frequency=HZ";
  * a toggle shows both forms in one, "--[no-]kernel".

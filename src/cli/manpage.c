@@ -53,7 +53,7 @@ static void put_head(struct bytes *out, const char *name, const char *summary)
 	const char *at;
 
 	bytes_printf(out,
-		     ".\\\" Written by scripts/update-man from the option tables; do not edit.\n");
+		     ".\\\" Written by scripts/update-man from the option tables and src/cli/text; do not edit.\n");
 	bytes_printf(out, ".TH \"");
 	for (at = name; *at; at++) {
 		if (*at == '-')
@@ -88,17 +88,62 @@ static void put_synopsis(struct bytes *out, const struct command *command)
 	bytes_printf(out, ".fi\n");
 }
 
+/* Text with {GROUP} and {CAPABILITIES} replaced. */
+static void put_filled(struct bytes *out, const char *text)
+{
+	static const struct {
+		const char *name;
+		const char *value;
+	} fields[] = {{"{GROUP}", OWN_PROGRAM_GROUP}, {"{CAPABILITIES}", OWN_PROGRAM_ALL}};
+
+	while (*text) {
+		size_t n = strcspn(text + 1, "{") + 1; /* up to the next field */
+
+		for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+			size_t name = strlen(fields[i].name);
+
+			if (strncmp(text, fields[i].name, name) == 0) {
+				put_text(out, fields[i].value);
+				text += name;
+				n -= name;
+			}
+		}
+		put_text_n(out, text, n);
+		text += n;
+	}
+}
+
+/* Items of a list are indented and have lines of their own. */
+static void put_paragraphs(struct bytes *out, const char *const *paragraphs)
+{
+	bool in_list = false;
+
+	for (size_t i = 0; paragraphs && paragraphs[i]; i++) {
+		bool is_item = help_is_item(paragraphs[i]);
+
+		if (in_list && !is_item)
+			bytes_printf(out, ".RE\n");
+		if (i > 0 && !(in_list && is_item))
+			bytes_printf(out, ".PP\n");
+		if (is_item)
+			bytes_printf(out, in_list ? ".br\n" : ".RS 4\n");
+		put_filled(out, is_item ? paragraphs[i] + 1 : paragraphs[i]);
+		bytes_put_u8(out, '\n');
+		in_list = is_item;
+	}
+	if (in_list)
+		bytes_printf(out, ".RE\n");
+}
+
+static void put_section(struct bytes *out, const char *heading, const char *const *paragraphs)
+{
+	bytes_printf(out, ".SH %s\n", heading);
+	put_paragraphs(out, paragraphs);
+}
+
 static void put_description(struct bytes *out, const struct command *command)
 {
-	const char *const *paragraph;
-
-	bytes_printf(out, ".SH DESCRIPTION\n");
-	for (paragraph = command->description; paragraph && *paragraph; paragraph++) {
-		if (paragraph != command->description)
-			bytes_printf(out, ".PP\n");
-		put_text(out, *paragraph);
-		bytes_put_u8(out, '\n');
-	}
+	put_section(out, "DESCRIPTION", command->description);
 	if (command->argument_help) {
 		bytes_printf(out, ".PP\n");
 		put_text(out, command->argument_help);
@@ -231,47 +276,6 @@ int manpage_put_command(struct bytes *out, const struct command *command, struct
 	return 0;
 }
 
-/* Text with {GROUP} and {CAPABILITIES} replaced. */
-static void put_filled(struct bytes *out, const char *text)
-{
-	static const struct {
-		const char *name;
-		const char *value;
-	} fields[] = {{"{GROUP}", OWN_PROGRAM_GROUP}, {"{CAPABILITIES}", OWN_PROGRAM_ALL}};
-
-	while (*text) {
-		size_t n = strcspn(text + 1, "{") + 1; /* up to the next field */
-
-		for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-			size_t name = strlen(fields[i].name);
-
-			if (strncmp(text, fields[i].name, name) == 0) {
-				put_text(out, fields[i].value);
-				text += name;
-				n -= name;
-			}
-		}
-		put_text_n(out, text, n);
-		text += n;
-	}
-}
-
-/* An indented paragraph keeps its line breaks. */
-static void put_section(struct bytes *out, const char *heading, const char *const *paragraphs)
-{
-	bytes_printf(out, ".SH %s\n", heading);
-	for (const char *const *paragraph = paragraphs; *paragraph; paragraph++) {
-		bool indented = (*paragraph)[0] == '\t';
-
-		if (paragraph != paragraphs)
-			bytes_printf(out, ".PP\n");
-		if (indented)
-			bytes_printf(out, ".nf\n");
-		put_filled(out, *paragraph);
-		bytes_printf(out, indented ? "\n.fi\n" : "\n");
-	}
-}
-
 static void put_variables(struct bytes *out)
 {
 	bytes_printf(out, ".SH ENVIRONMENT\n");
@@ -289,7 +293,7 @@ void manpage_put_overview(struct bytes *out, const struct command *const *comman
 	const struct option_spec *spec;
 	size_t i;
 
-	put_head(out, "wick", "a profiler for the time and the memory of Linux programs");
+	put_head(out, "wick", "a profiler for the time and memory of Linux programs");
 	bytes_printf(out, ".SH SYNOPSIS\n\\fBwick\\fR COMMAND [OPTIONS] [ARGUMENTS]\n");
 	put_section(out, "DESCRIPTION", help_description);
 	bytes_printf(out, ".SH COMMANDS\n");

@@ -179,7 +179,7 @@ static int put_print(const struct command_context *context, const struct config_
 	if (config.note[0])
 		command_note(context, "%s", config.note);
 	if (config_find_strange_variable(context->commands, strange, sizeof(strange)))
-		command_note(context, "%s; it is passed over", strange);
+		command_note(context, "%s; ignored", strange);
 	r = put_effective(&printer, err);
 	config_fini(&config);
 	config_fini(&preset);
@@ -195,7 +195,7 @@ static int run_config(const struct command_context *context, void *values, int a
 	int r;
 
 	if (options->print && options->schema)
-		return command_misused(context, "--print and --schema exclude each other");
+		return command_misused(context, "--print and --schema cannot be used together");
 	if (options->schema)
 		r = config_schema_put(&text, context->commands, &err);
 	else
@@ -212,11 +212,11 @@ static int run_config(const struct command_context *context, void *values, int a
 
 static const struct option_spec table[] = {
 	{"print", 0, OPTION_FLAG(struct config_options, print),
-	 .help = "show the effective configuration and where each value came from; the default"},
+	 .help = "show the effective configuration and where each value comes from (the default)"},
 	{"schema", 0, OPTION_FLAG(struct config_options, schema),
 	 .help = "print the JSON schema of the configuration file"},
 	{"format", 0, OPTION_ENUM(struct config_options, format, "text", "json"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	OPTION_END,
 };
 
