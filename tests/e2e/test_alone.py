@@ -98,7 +98,7 @@ def test_what_is_mapped_is_recorded_when_asked_for(wick):
     assert pages == {"map": 10 + (4 + 4) + (1 + 1) + 2 + 2, "take_ranges": 1 + 1}
     assert not [stack for stack, _ in recording.folded("--event", "inuse_space") if "take_ranges" in stack]
     both = wick.run("heap", "--maps", "--sample", "512K", "--", *command)
-    assert both.returncode == contract.USAGE and "give one of them" in both.stderr
+    assert both.returncode == contract.USAGE and "use one of them" in both.stderr
 
 
 def test_who_has_an_allocator_of_its_own_is_told_apart(wick):
@@ -140,7 +140,7 @@ def test_without_a_name_it_has_one_of_the_time(alone):
 @pytest.mark.parametrize("variables, why", [
     ({"WICK_TOOL": "/no/such/tool"}, "WICK_TOOL=/no/such/tool cannot be run"),
     ({"WICK_OUT": "/no/such/folder/x.wick"}, "cannot write /no/such/folder/x.wick"),
-    ({"WICK_OUT": "-"}, "name a file by WICK_OUT"),
+    ({"WICK_OUT": "-"}, "name a file with WICK_OUT"),
     ({"WICK_MODE": "cpu"}, "there is no WICK_MODE=cpu"),
 ])
 def test_what_cannot_be_runs_unrecorded_and_says_why(alone, variables, why):

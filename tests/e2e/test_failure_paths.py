@@ -30,7 +30,7 @@ ATTACHES = {**{f"{engine} -p": ("record", "--engine", engine) for engine in ("eb
 SEED = int(os.environ.get("WICK_SEED") or 1)
 TIMEOUT = 60 * PATIENCE
 # What is said beside a failure: what goes on, and what was not granted.
-NOTES = ("the recording is closed; waiting for the program to end", "engine samples", "samples go through files",
+NOTES = ("the recording is complete; waiting for the program to end", "engine samples", "samples go through files",
          "the machine is short of CPU time", "of the samples are being lost", "a buffer is", "buffers use", "sampling costs")
 SET_UP = """
 set -e

@@ -123,7 +123,7 @@ def test_a_page_is_written_beside_or_not_at_all(wick, tmp_path):
     process = wick.run("heap-report", heap.path)
     page = wick.folder / heap.path.with_suffix(".html").name
     assert process.returncode == 0 and page.read_text().startswith("<!DOCTYPE html>")
-    for output, status, words in ((tmp_path / "x.svg", 2, "is a page"), (heap.path, 2, "overwritten"),
+    for output, status, words in ((tmp_path / "x.svg", 2, "is an HTML page"), (heap.path, 2, "overwritten"),
                                   (tmp_path / "none/x.html", 1, "cannot write")):
         process = wick.run("heap-report", heap.path, "-o", output)
         assert process.returncode == status and words in process.stderr
@@ -132,7 +132,7 @@ def test_a_page_is_written_beside_or_not_at_all(wick, tmp_path):
 
 def test_a_peak_that_is_too_high_trips_the_gate(wick):
     high = Heap(wick, workload("blocks", "peak"), "--max-peak", "2M", status=3)
-    assert "above the 2097152 of --max-peak" in high.process.stderr
+    assert "above the limit of 2097152 (--max-peak)" in high.process.stderr
     # What was not recorded cannot be judged.
     done = wick.run("heap", "--max-peak", "3M", "-q", "-o", wick.new_path(), "--", *workload("blocks", "peak"),
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
@@ -234,7 +234,7 @@ def test_memory_that_is_mapped_and_not_allocated_is_hinted_at(wick, options, hin
     program = ("import mmap, time\nm = mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)\n"
                "for i in range(0, 64 << 20, 4096): m[i] = 1\ntime.sleep(2)")
     heap = Heap(wick, [sys.executable, "-S", "-E", "-c", program], *options)
-    assert ("more were mapped, not allocated: record them with --maps" in heap.process.stderr) == hinted, heap.process.stderr
+    assert ("more were mapped, not allocated: use --maps to record them" in heap.process.stderr) == hinted, heap.process.stderr
 
 
 def test_a_library_that_passes_us_by_is_named(wick):
@@ -408,7 +408,7 @@ def test_a_setuid_program_is_refused_with_what_helps(wick, tmp_path):
     os.chmod(program, 0o4755)
     process = wick.run("heap", "-o", wick.new_path(), "--", program, "peak")
     assert process.returncode == 1 and "setuid" in process.stderr
-    assert "as its owner, or a copy" in process.stderr and "dynamically" not in process.stderr
+    assert "as its owner, or record a copy" in process.stderr and "dynamically" not in process.stderr
 
 
 def test_a_static_program_is_refused(wick):

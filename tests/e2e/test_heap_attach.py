@@ -92,8 +92,8 @@ def test_every_function_of_the_allocator_is_counted_to_the_byte(wick, background
     seen.assert_true()
     assert re.search(r"following \d+ functions of \S*libc\S* in process \d+: \d+ pairs a second, "
                      r"which cost it at least \d+\.\d\d us each", seen.notice), seen.notice
-    assert re.search(r"before +up to .* in use when it began", seen.summary), seen.summary
-    assert re.search(r"cost .*; the process [\d.]+ s of CPU, \d+\.\d\d us a call", seen.summary), seen.summary
+    assert re.search(r"before +up to .* in use when the recording began", seen.summary), seen.summary
+    assert re.search(r"cost .*; the process [\d.]+ s of CPU, \d+\.\d\d us per call", seen.summary), seen.summary
 
 
 def test_threads_are_as_true(wick, background):

@@ -161,7 +161,7 @@ def test_a_scan_on_demand_leaves_no_trace(wick):
     assert recorder.stdout.readline() == "waiting\n"
     pid = wait_for(lambda: children_of(recorder.pid), what="a program")[0]
     for _ in range(3):
-        assert "was scanned into" in wick.ok("heap", "--scan", "-p", pid).stderr
+        assert "the result is in" in wick.ok("heap", "--scan", "-p", pid).stderr
     out, _ = recorder.communicate("", timeout=TIMEOUT)
     assert recorder.returncode == 0 and out == "alone\n"
     assert found(wick, path)["definite"] == [149, 2] and found(wick, path)["indirect"] == [912, 19]
@@ -253,5 +253,5 @@ def test_what_cannot_be_is_refused(wick, options):
 
 def test_nobody_to_scan_is_said(wick):
     process = wick.run("heap", "--scan", "-p", os.getpid())
-    assert process.returncode == 1 and "nobody records process" in process.stderr
+    assert process.returncode == 1 and "no recorder records process" in process.stderr
     assert f"wick heap -p {os.getpid()} --leaks -d 60" in process.stderr

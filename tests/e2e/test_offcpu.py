@@ -107,7 +107,7 @@ def test_short_times_are_left_out_and_counted(wick):
     program = workload("io", 500)
     recording = wick.record(program, "--mode", "offcpu", "--min-block", "100s")
     assert contract.sample_count(recording.info()) == 0
-    left_out = re.search(r"(\d+) times off a CPU were shorter than --min-block", recording.stderr)
+    left_out = re.search(r"(\d+) waits off the CPU were shorter than --min-block", recording.stderr)
     assert left_out and int(left_out.group(1)) > 5
     recording = wick.record(["sh", "-c", "sleep 0.3; sleep 0.01"], "--mode", "offcpu",
                             "--min-block", "100ms")
@@ -249,7 +249,7 @@ def test_more_threads_than_are_kept_in_mind_are_counted(wick):
               "go.set()\n"
               "for thread in threads: thread.join()\n")
     recording = wick.record(["/usr/bin/python3", "-c", script], "--mode", "offcpu")
-    missing = re.search(r"(\d+) times off a CPU are missing", recording.stderr)
+    missing = re.search(r"(\d+) waits off the CPU are missing", recording.stderr)
     assert missing and int(missing.group(1)) >= 500, recording.stderr
     assert by_state(recording)["sleeping"] > 2000 * 0.5e9
 
@@ -305,7 +305,7 @@ def test_a_control_group_is_seen_alone(wick, cgroup):
 def test_an_event_beside_a_mode_is_refused(wick):
     done = wick.run("record", "--mode", "offcpu", "-e", "page-faults", "--", "true")
     assert done.returncode == contract.USAGE
-    assert "leave out -e" in done.stderr
+    assert "remove -e" in done.stderr
 
 
 @pytest.mark.parametrize("engine", ("perf", "ptrace"))
@@ -343,7 +343,7 @@ def test_times_that_come_too_often_for_a_stack_each_are_in_the_sums(relay):
     away_ns = sum(totals(relay.report("--by", "thread")).values())
     slack_ns = max(TOLERANCE * expected, 4 * EDGE_NS / 5)
     assert contract.is_near(away_ns, expected, slack_ns, less=relay.outside_ns), (away_ns, expected, relay.outside_ns)
-    assert "times off a CPU came too often for a stack each" in relay.stderr
+    assert "waits off the CPU were too frequent to record a stack for each" in relay.stderr
     assert contract.sample_count(relay.info()) < switches_of(relay) / 4
 
 
@@ -372,7 +372,7 @@ def each_time(shared_wick):
 
 
 def test_without_a_budget_each_time_has_its_stack(relay, each_time):
-    assert "too often" not in each_time.stderr
+    assert "too frequent" not in each_time.stderr
     seen = contract.sample_count(each_time.info()) + each_time.info()["lost"]
     assert seen > 0.9 * switches_of(each_time)
     assert price_of(relay) < 0.6 * price_of(each_time)
@@ -380,7 +380,7 @@ def test_without_a_budget_each_time_has_its_stack(relay, each_time):
 
 def test_switches_do_not_take_the_rate_of_cpu_samples(wick):
     recording = wick.record(workload("relay", 1500), "--mode", "wall")
-    assert "the rate went down" not in recording.stderr
+    assert "the rate dropped" not in recording.stderr
     assert re.search(r"overhead .* us for each of \d+ context switches", recording.stderr)
 
 
@@ -511,4 +511,4 @@ def test_switches_of_others_are_not_the_targets(wick, background):
     assert int(told.group(3)) == facts["switches"]
     most = 100 * facts["switch_cost_ns"] / (facts["target_run_ns"] - facts["switch_cost_ns"])
     assert float(told.group(1)) == pytest.approx(most, rel=0.02, abs=0.01)
-    assert re.search(r"[\d.]+ % of the machine's time for a look at \d+ other", recording.stderr)
+    assert re.search(r"[\d.]+ % of the machine's time to check \d+ other", recording.stderr)

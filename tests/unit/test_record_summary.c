@@ -67,9 +67,9 @@ static void a_good_recording_is_summed_up(void **state)
 	static const char *const words[] = {
 		"recorded app for 2.00 s into /no/such/folder/app.wick (12.3 KB)",
 		"990 of 1000 expected (99.0 %), 0 lost (0.00 %)",
-		"990 Hz achieved, 1000 Hz asked, over 1.00 s of CPU time",
+		"990 Hz achieved, 1000 Hz requested, over 1.00 s of CPU time",
 		"10.0 frames on average, 12 unique, 0.0 % truncated",
-		"overhead   0.20 % of the target's CPU time (2.0 us a sample)",
+		"overhead   0.20 % of the target's CPU time (2.0 us per sample)",
 		"recorder 0.01 s CPU, 5.0 MB",
 		"next: wick report /no/such/folder/app.wick",
 	};
@@ -106,8 +106,8 @@ static void what_eBPF_left_out_or_walked_elsewhere_is_told(void **state)
 	result.stats.away_short = 11;
 	result.stats.away_unkept = 13;
 	assert_says(&usual, &result, "; 2.5 % of stacks walked outside the kernel\n", true);
-	assert_says(&usual, &result, "11 times off a CPU were shorter than --min-block", true);
-	assert_says(&usual, &result, "13 times off a CPU are missing", true);
+	assert_says(&usual, &result, "11 waits off the CPU were shorter than --min-block", true);
+	assert_says(&usual, &result, "13 waits off the CPU are missing", true);
 }
 
 /* A sample with a name at the start, one without a name later. */
@@ -165,7 +165,7 @@ static void throttling_comes_with_the_setting_that_helps(void **state)
 
 	(void)state;
 	result.stats.throttled = 4;
-	assert_says(&usual, &result, "held sampling back 4 times", true);
+	assert_says(&usual, &result, "throttled sampling 4 times", true);
 	assert_says(&usual, &result, "kernel.perf_event_max_sample_rate=", true);
 }
 
@@ -176,7 +176,7 @@ static void cut_stacks_come_with_the_setting_that_helps(void **state)
 	(void)state;
 	result.stats.truncated = 99;
 	assert_says(&usual, &result, "10.0 % truncated", true);
-	assert_says(&usual, &result, "cuts stacks at 127 frames", true);
+	assert_says(&usual, &result, "truncates stacks at 127 frames", true);
 }
 
 static void samples_of_32_bit_programs_are_told(void **state)
@@ -186,7 +186,7 @@ static void samples_of_32_bit_programs_are_told(void **state)
 	(void)state;
 	assert_says(&usual, &result, "32-bit", false);
 	result.stats.narrow = 495;
-	assert_says(&usual, &result, "50 % of the samples are of 32-bit programs", true);
+	assert_says(&usual, &result, "50 % of the samples are from 32-bit programs", true);
 }
 
 static void a_rate_that_was_not_reached_is_told(void **state)
@@ -195,7 +195,7 @@ static void a_rate_that_was_not_reached_is_told(void **state)
 
 	(void)state;
 	result.stats.samples = 500;
-	assert_says(&usual, &result, "50 % of the expected samples came", true);
+	assert_says(&usual, &result, "50 % of the expected samples were taken", true);
 }
 
 static void a_recording_by_period_asked_for_no_rate(void **state)

@@ -19,7 +19,7 @@
 #include "cli/command.h"
 #include "cli/commands/heap_scan.h"
 #include "cli/commands/heap_summary.h"
-#include "cli/commands/record_summary.h"
+#include "cli/commands/record_output.h"
 #include "cli/default_name.h"
 #include "cli/options/hook_option.h"
 #include "cli/options/leak_options.h"
@@ -69,6 +69,7 @@ struct heap_options {
 #define HINT_EVENTS 1000000u
 
 struct heap_recording {
+	struct record_output messages; /* first: its callbacks receive this struct */
 	const struct command_context *context;
 	const struct heap_options *options;
 	struct record_config config;
@@ -82,37 +83,7 @@ struct heap_recording {
 	struct suppressions rules;
 	int leak_status; /* of the report's gates */
 	int at_signal;   /* 0: none */
-	bool progress_drawn;
-	bool failure_told;
 };
-
-static void erase_progress(struct heap_recording *recording)
-{
-	if (recording->progress_drawn)
-		(void)fputs("\r\033[K", recording->context->err);
-	recording->progress_drawn = false;
-}
-
-static void draw_progress(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
-			  uint64_t file_bytes)
-{
-	struct heap_recording *recording = self;
-
-	(void)fprintf(recording->context->err,
-		      "\r\033[Krecording: %.1f s, %llu allocations and frees, %.1f MB",
-		      (double)elapsed_ns / NS_PER_SEC, (unsigned long long)stats->heap_events,
-		      (double)file_bytes / 1e6);
-	(void)fflush(recording->context->err);
-	recording->progress_drawn = true;
-}
-
-static void print_notice(void *self, const char *text)
-{
-	struct heap_recording *recording = self;
-
-	erase_progress(recording);
-	command_note(recording->context, "%s", text);
-}
 
 /* Whether blocks must be looked for that nothing points to. */
 static bool wants_scan(const struct heap_options *options)
@@ -225,17 +196,16 @@ static void print_end(void *self, const struct record_result *result, const stru
 	struct heap_recording *recording = self;
 	FILE *out = recording->context->err;
 
-	erase_progress(recording);
+	record_output_erase(&recording->messages);
 	if (err) {
-		(void)command_failed(recording->context, err);
-		recording->failure_told = true;
+		record_output_failure(&recording->messages, err);
 	} else {
 		if (!recording->options->quiet || has_gate(recording->options))
 			look_again(recording, result);
 		if (!recording->has_totals)
 			print_unseen(recording, result);
 	}
-	record_summary_tell_wait(recording->context, result);
+	record_output_waiting(&recording->messages, result);
 	(void)fflush(out);
 }
 
@@ -316,12 +286,12 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 		.leaks = {.on = wants_scan(options),
 			  .every_ns = options->scan_every_ns,
 			  .at_signal = recording->at_signal,
-			  .notice = print_notice,
+			  .notice = record_output_notice,
 			  .self = recording},
 		.armed = recording->joined != 0 ? answer : NULL,
-		.notice = options->quiet && recording->attached != 0 ? NULL : print_notice,
+		.notice = options->quiet && recording->attached != 0 ? NULL : record_output_notice,
 		.finished = print_end,
-		.progress = recording->context->progress ? draw_progress : NULL,
+		.progress = recording->context->progress ? record_output_progress : NULL,
 		.self = recording,
 	};
 }
@@ -346,10 +316,10 @@ static bool is_too_high(const struct heap_recording *recording)
 	if (most == 0 || !recording->has_totals || recording->totals.peak.bytes <= most)
 		return false;
 	(void)fprintf(recording->context->err,
-		      "wick: the peak of %.0f bytes is above the %.0f of --max-peak\n"
-		      "      see who held it: wick report --by site ",
+		      "wick: the peak of %.0f bytes is above the limit of %.0f (--max-peak)\n      "
+		      "see which code held it: wick report --by site ",
 		      recording->totals.peak.bytes, most);
-	record_summary_print_name(recording->context->err, recording->config.output);
+	record_output_name(recording->context->err, recording->config.output);
 	(void)fputc('\n', recording->context->err);
 	return true;
 }
@@ -390,10 +360,11 @@ static void advise(const struct heap_recording *recording, struct error *err)
 	if (err->code != -EOPNOTSUPP || recording->attached != 0)
 		return;
 	if (recording->joined == 0 && preload_has_rights(recording->name))
-		error_remedy(err, "record it as its owner, or a copy of the file, which has no "
-				  "such rights; or start it, then as root: sudo wick heap -p PID");
+		error_remedy(err,
+			     "record it as its owner, or record a copy of the file, which has no "
+			     "such rights; or start it and attach as root: sudo wick heap -p PID");
 	else
-		error_remedy(err, "start it, then as root: sudo wick heap -p PID; or link the "
+		error_remedy(err, "start it and attach as root: sudo wick heap -p PID; or link the "
 				  "program dynamically");
 }
 
@@ -435,7 +406,7 @@ static int refuse_attached(const struct heap_recording *recording, const char *n
 
 	(void)error_advise(&err,
 			   error_set(&err, -EINVAL, "%s needs a program that wick starts", name),
-			   "leave it out with -p, or start the program: wick heap -- PROGRAM");
+			   "remove it or -p; to start the program: wick heap -- PROGRAM");
 	return command_refused(recording->context, &err);
 }
 
@@ -445,18 +416,17 @@ static const char *conflict(struct heap_recording *recording)
 	const struct heap_options *options = recording->options;
 
 	if (options->maps && options->sample_bytes > 0)
-		return "--maps records all that is mapped, --sample some of it: give one of them";
+		return "--maps records all mappings, --sample only some blocks: use one of them";
 	if (options->at_signal && (recording->at_signal = signal_of(options->at_signal)) == 0)
-		return "--at-signal knows USR1, USR2, HUP and ALRM: give one of them";
+		return "--at-signal must be USR1, USR2, HUP or ALRM";
 	if (wants_scan(options) && options->sample_bytes > 0)
-		return "--leaks must know all blocks, --sample records some of them: give one of "
-		       "them";
+		return "--leaks needs all blocks, --sample records only some: use one of them";
 	if (recording->joined != 0 && is_stdout(options->output))
-		return "a program that runs by itself cannot be recorded to standard output: name "
-		       "a file by WICK_OUT";
+		return "a program that records itself cannot write to standard output: name a file "
+		       "with WICK_OUT";
 	if (has_gate(options) && passes_on(options->output))
-		return "--max-peak and what is told of leaks need the recording again: give -o a "
-		       "file";
+		return "--max-peak and leak reports read the recording again: write it to a file "
+		       "with -o FILE";
 	return NULL;
 }
 
@@ -477,7 +447,9 @@ static int check_expressions(const struct command_context *context,
 
 static int run_heap(const struct command_context *context, void *values, int argc, char **argv)
 {
-	struct heap_recording recording = {.context = context, .options = values};
+	struct heap_recording recording = {.messages = {.context = context, .counts_heap = true},
+					   .context = context,
+					   .options = values};
 	struct record_result result = {0};
 	struct error err = {0};
 	const char *words;
@@ -486,13 +458,13 @@ static int run_heap(const struct command_context *context, void *values, int arg
 	int r = 0;
 
 	if (recording.options->scan && (recording.options->pid == 0 || argc > 0))
-		return command_misused(context, "a scan is of one process: --scan -p PID");
+		return command_misused(context,
+				       "--scan needs one process and no program: --scan -p PID");
 	if (recording.options->scan)
 		return heap_scan_run(context, (pid_t)recording.options->pid);
 	r = name_target(&recording, argv[0]);
 	if (r == -EINVAL)
-		return command_misused(context, "give a program to run, or -p and a process: one "
-						"of them");
+		return command_misused(context, "give either a program to run or -p PID");
 	if (r < 0) {
 		(void)process_error(&err, -ESRCH, recording.attached, "name");
 		return command_failed(context, &err);
@@ -529,10 +501,10 @@ static int run_heap(const struct command_context *context, void *values, int arg
 		give_way(output);
 	if (r == 0)
 		r = record_run(&recording.config, &result, &err);
-	erase_progress(&recording);
+	record_output_erase(&recording.messages);
 	advise(&recording, &err);
-	if (r < 0 && !recording.failure_told)
-		(void)command_failed(context, &err);
+	if (r < 0)
+		record_output_failure(&recording.messages, &err);
 	status = exit_status(&recording, &result, r);
 	suppressions_fini(&recording.rules);
 	free(output);
@@ -541,74 +513,78 @@ static int run_heap(const struct command_context *context, void *values, int arg
 
 static const struct option_spec table[] = {
 	{"output", 'o', OPTION_STRING(struct heap_options, output), .argument = "FILE",
-	 .offer = OPTION_OFFER_FILE, .help = "where the recording goes; - is standard output"},
+	 .offer = OPTION_OFFER_FILE, .help = "where to write the recording; - is standard output"},
 	{"pid", 'p', OPTION_U64(struct heap_options, pid), .argument = "PID", .max = INT32_MAX,
 	 .offer = OPTION_OFFER_PID,
-	 .help = "follow a process that runs already, by probes at its allocator; with --scan: "
-		 "look for leaks in it"},
+	 .help = "follow a running process, with probes on its allocator; with --scan: search it "
+		 "for leaks"},
 	{"allocator", 0, OPTION_STRING(struct heap_options, allocator), .argument = "LIB|PATH",
-	 .help = "with -p: the module that has malloc, by a part of its name or its path"},
+	 .help = "with -p: the module that has malloc, given by its path or a part of its name"},
 	{"force", 0, OPTION_FLAG(struct heap_options, force),
-	 .help = "with -p: also a process that allocates so often that probes cost it dearly"},
+	 .help = "with -p: follow the process even if it allocates so often that probes slow it "
+		 "down a lot"},
 	{"sample", 0, OPTION_SIZE(struct heap_options, sample_bytes), .argument = "BYTES",
 	 .max = 1ull << 40, .off = "off", .key = "heap.sample_bytes",
-	 .help = "record one block in so many bytes on average, at random; without it, all"},
+	 .help = "record one block in this many bytes on average, at random; without it, record "
+		 "all blocks"},
 	{"depth", 0, OPTION_U64(struct heap_options, depth), .argument = "N", .min = 1, .max = 1024,
-	 .key = "heap.depth", .help = "frames kept of a stack"},
+	 .key = "heap.depth", .help = "how many frames of a stack to keep"},
 	{"interval", 0, OPTION_U64(struct heap_options, interval_ms), .argument = "MS", .min = 1,
 	 .max = HEAP_INTERVAL_MAX_MS, .off = "auto", .key = "heap.interval_ms",
-	 .help = "step of the timeline when the recording is looked at, in milliseconds; auto is "
-		 "100, or 1 where findings over time are looked for, and more the longer it is"},
+	 .help = "time step for views of the recording, in milliseconds; auto is 100, or 1 when "
+		 "analysing growth, and more for long recordings"},
 	{"duration", 'd', OPTION_DURATION(struct heap_options, duration_ns), .argument = "TIME",
-	 .min = NS_PER_MS, .help = "stop after this time; the program goes on"},
+	 .min = NS_PER_MS, .help = "stop recording after this time; the program keeps running"},
 	{"children", 0, OPTION_TOGGLE(struct heap_options, children), .key = "heap.children",
-	 .help = "follow processes that the program starts"},
+	 .help = "also record processes that the program starts"},
 	{"args", 0, OPTION_FLAG(struct heap_options, arguments),
-	 .help = "keep the arguments of the program in the recording, not its name alone; they may "
-		 "hold passwords"},
+	 .help = "store the program's arguments in the recording, not only its name; they may "
+		 "contain passwords"},
 	{"maps", 0, OPTION_TOGGLE(struct heap_options, maps), .key = "heap.maps",
-	 .help = "also what the program maps by itself, by mmap() and its like"},
+	 .help = "also record what the program maps itself, with mmap() and similar calls"},
 	{"lossless", 0, OPTION_TOGGLE(struct heap_options, lossless), .key = "heap.lossless",
-	 .help = "a thread that allocates faster than can be written waits; else it goes on and "
-		 "what it does is counted as lost"},
-	{"lossy", 0, OPTION_FLAG(struct heap_options, lossy),
-	 .help = "threads drop and count what there is no room for, as with --no-lossless"},
+	 .help = "make a thread wait if it allocates faster than wick can write; with "
+		 "--no-lossless it continues, and its events are dropped and counted as lost"},
+	{"lossy", 0, OPTION_FLAG(struct heap_options, lossy), .help = "the same as --no-lossless"},
 	{"max-peak", 0, OPTION_SIZE(struct heap_options, max_peak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_peak",
-	 .help = "end with status 3 when more than this was live at a time"},
+	 .help = "exit with status 3 if more than this was live at any time"},
 	{"max-memory", 0, OPTION_SIZE(struct heap_options, max_memory_bytes), .argument = "SIZE",
 	 .min = 1u << 20, .max = 1ull << 40, .off = "off", .key = "heap.max_memory",
-	 .help = "take no more than this of the program's memory, of each process; record less "
-		 "when that is not enough"},
+	 .help = "use at most this much of the program's memory, in each process; record less if "
+		 "that is not enough"},
 	{"hook", 0, OPTION_LIST(struct heap_options, hooks), .argument = "alloc=SYM,free=SYM",
 	 .key = "heap.hook",
-	 .help = "also blocks of the program's own allocator, by its functions; SYM@LIB of a "
-		 "library, SYM:2 when the size, or the block, is the second argument"},
+	 .help = "also record blocks of the program's own allocator, given by its functions; "
+		 "SYM@LIB is a function of a library; SYM:2 if the size, or the block, is the "
+		 "second argument"},
 	{"alloc-fn", 0, OPTION_LIST(struct heap_options, alloc_fns), .argument = "RE",
 	 .key = "heap.alloc_fn",
-	 .help = "with --leaks: functions that match allocate for their callers, which are the "
-		 "places then; malloc, operator new and common wrappers are known"},
+	 .help = "with --leaks: functions that match allocate for their callers, so the callers "
+		 "count as the places; malloc, operator new and common wrappers are built in"},
 	{"leaks", 0, OPTION_TOGGLE(struct heap_options, leaks), .key = "heap.leaks",
-	 .help = "look for leaks when a program ends (with -p: when the recording does), and print "
-		 "what is lost as wick leaks does"},
+	 .help = "search for leaks when a program ends (with -p: when the recording ends), and "
+		 "print them as wick leaks does"},
 	{"scan-every", 0, OPTION_DURATION(struct heap_options, scan_every_ns), .argument = "TIME",
-	 .help = "look for leaks again and again while it runs, and at the end"},
+	 .help = "search for leaks at this interval while the program runs, and at the end"},
 	{"at-signal", 0, OPTION_STRING(struct heap_options, at_signal), .argument = "SIGNAL",
-	 .help = "look for leaks when wick gets this signal (USR1, USR2, HUP, ALRM), and at the "
-		 "end"},
+	 .help = "search for leaks when wick receives this signal (USR1, USR2, HUP, ALRM), and at "
+		 "the end"},
 	{"scan", 0, OPTION_FLAG(struct heap_options, scan),
-	 .help = "with -p: one leak scan now of a process that wick heap --leaks records"},
+	 .help = "with -p: search a process for leaks once, now; wick heap --leaks must be "
+		 "recording it"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
-	 .help = "record a process that has the library, and waits for the session"},
-	{"quiet", 'q', OPTION_FLAG(struct heap_options, quiet), .help = "no summary at the end"},
+	 .help = "record a process that has loaded the library and waits for the recorder"},
+	{"quiet", 'q', OPTION_FLAG(struct heap_options, quiet),
+	 .help = "print no summary at the end"},
 	{OPTION_GROUP(struct heap_options, leak, leak_option_table), .help = "Leaks"},
 	OPTION_END,
 };
 
 const struct command command_heap = {
 	.name = "heap",
-	.summary = "record every allocation of a program with its stack",
+	.summary = "record every allocation of a program, with its call stack",
 	.synopsis = "[OPTIONS] [--] PROGRAM [ARGUMENTS] | -p PID",
 	.description = help_description,
 	.examples = help_examples,
@@ -616,7 +592,7 @@ const struct command command_heap = {
 	.options_size = sizeof(struct heap_options),
 	.defaults = &(const struct heap_options){.depth = 512, .children = true, .lossless = true},
 	.max_arguments = -1,
-	.argument_help = "PROGRAM: what to run and record",
+	.argument_help = "PROGRAM: the program to run and record",
 	.argument_offer = OPTION_OFFER_PROGRAM,
 	.runs_program = true,
 	.has_gates = true,

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/commands/draw_flame.h"
+#include "cli/commands/record_output.h"
 #include "cli/commands/record_summary.h"
 #include "cli/debuginfod.h"
 #include "cli/default_name.h"
@@ -72,6 +73,7 @@ struct record_options {
 };
 
 struct recording {
+	struct record_output messages; /* first: its callbacks receive this struct */
 	const struct command_context *context;
 	const struct record_options *options;
 	struct record_config config;
@@ -81,19 +83,18 @@ struct recording {
 	char *title;
 	char cgroup[PATH_MAX];   /* the folder of the group, if one is recorded */
 	struct error why_lesser; /* than the first engine */
-	bool progress_drawn;
-	bool failure_told;
 };
 
 /* What is wrong with the options beside --heap, NULL when nothing is. */
 static const char *heap_conflict(const struct record_options *options, bool attaches)
 {
 	if (attaches)
-		return "--heap is recorded inside a program that is started: give a program alone";
+		return "--heap needs a program that wick starts: remove the options that attach to "
+		       "processes";
 	if (strcmp(options->engine, "auto") != 0 && strcmp(options->engine, HEAP_ENGINE) != 0)
-		return "--heap is recorded by the engine \"signal\": leave out --engine";
+		return "--heap needs the signal engine: remove --engine";
 	if (options->last_ns > 0)
-		return "--last keeps samples alone: leave out --heap";
+		return "--last records only samples: remove --heap";
 	return NULL;
 }
 
@@ -108,25 +109,25 @@ static const char *conflict(const struct command_context *context,
 		return "nothing to record: give a program, -p PID, --name NAME, -t TID, -a or "
 		       "--cgroup";
 	if (targets > 1)
-		return "-p (or --name), -t, -a and --cgroup exclude each other";
+		return "-p (or --name), -t, -a and --cgroup cannot be used together";
 	if ((attach_is_asked(&options->attach) || options->tids.count > 0) && argc > 0)
-		return "either attach with -p, --name or -t, or give a program to run";
+		return "give either -p, --name or -t to attach, or a program to run";
 	if (attach_conflict(context, &options->attach))
 		return attach_conflict(context, &options->attach);
 	if (options->mode != ENGINE_MODE_CPU && strcmp(options->event, DEFAULT_EVENT) != 0)
-		return "--mode wall and offcpu look at time: leave out -e";
+		return "--mode wall and offcpu record time, not events: remove -e";
 	if (options->least_away_ns > 0 && options->mode == ENGINE_MODE_CPU &&
 	    option_source_of(context->set, &options->least_away_ns) == OPTION_FROM_COMMAND_LINE)
-		return "--min-block is about time off the CPUs: give --mode offcpu or --mode wall";
+		return "--min-block needs --mode offcpu or --mode wall";
 	if (options->wakers && options->mode == ENGINE_MODE_CPU &&
 	    option_source_of(context->set, &options->wakers) == OPTION_FROM_COMMAND_LINE)
-		return "--waker is about time off the CPUs: give --mode offcpu or --mode wall";
+		return "--waker needs --mode offcpu or --mode wall";
 	if (options->heap && heap_conflict(options, targets > 0))
 		return heap_conflict(options, targets > 0);
 	if (options->flame && options->output && outfile_is_stdout(options->output))
-		return "--flame reads the recording again: give -o a file";
+		return "--flame reads the recording again: write it to a file with -o FILE";
 	if (options->last_ns > 0 && options->output && outfile_is_stdout(options->output))
-		return "--last writes a whole file each time it is asked to: give -o a file";
+		return "--last writes whole files: name one with -o FILE";
 	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
 		return "-o and --flame name the same file";
 	if (options->flame && draw_flame_refuses(options->flame))
@@ -193,33 +194,6 @@ static int name_recording(struct recording *recording, int argc, char **argv)
 	return recording->output ? 0 : -ENOMEM;
 }
 
-static void draw_progress(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
-			  uint64_t file_bytes)
-{
-	struct recording *recording = self;
-
-	(void)fprintf(recording->context->err, "\r\033[Krecording: %.1f s, %llu samples, %.1f MB",
-		      (double)elapsed_ns / NS_PER_SEC, (unsigned long long)stats->samples,
-		      (double)file_bytes / 1e6);
-	(void)fflush(recording->context->err);
-	recording->progress_drawn = true;
-}
-
-static void erase_progress(struct recording *recording)
-{
-	if (recording->progress_drawn)
-		(void)fputs("\r\033[K", recording->context->err);
-	recording->progress_drawn = false;
-}
-
-static void print_notice(void *self, const char *text)
-{
-	struct recording *recording = self;
-
-	erase_progress(recording);
-	command_note(recording->context, "%s", text);
-}
-
 /* 1234567 reads 1,234,567. */
 static void print_count(FILE *out, uint64_t count)
 {
@@ -238,26 +212,16 @@ static void print_written(void *self, const struct flight_written *written)
 	struct recording *recording = self;
 	FILE *out = recording->context->err;
 
-	erase_progress(recording);
+	record_output_erase(&recording->messages);
 	(void)fprintf(out, "wick: wrote the last %.1f s (",
 		      (double)written->covered_ns / NS_PER_SEC);
 	print_count(out, written->samples);
 	(void)fputs(" samples) to ", out);
-	record_summary_print_name(out, written->path);
+	record_output_name(out, written->path);
 	(void)fputc('\n', out);
 	(void)fflush(out);
 	free(recording->written);
 	recording->written = strdup(written->path); /* without memory: no names in the summary */
-}
-
-/* A reader that leaves is no news for a report, but the end of a recording. */
-static void tell_failure(const struct command_context *context, const struct error *err)
-{
-	if (err->code == -EPIPE)
-		(void)fprintf(context->err,
-			      "wick: %s\n      the reader of the recording has left\n", err->text);
-	else
-		(void)command_failed(context, err);
 }
 
 static const char *result_path(const struct recording *recording)
@@ -272,17 +236,16 @@ static void print_end(void *self, const struct record_result *result, const stru
 
 	/* A summary waits for no server. */
 	cli_load_set_symbols(recording->context, &recording->options->symbols, NULL, &names);
-	erase_progress(recording);
+	record_output_erase(&recording->messages);
 	if (err) {
-		tell_failure(recording->context, err);
-		recording->failure_told = true;
+		record_output_failure(&recording->messages, err);
 	} else if (!recording->options->quiet) {
 		struct record_config shown = recording->config;
 
 		shown.output = result_path(recording);
 		record_summary_print(recording->context->err, &shown, result, &names);
 	}
-	record_summary_tell_wait(recording->context, result);
+	record_output_waiting(&recording->messages, result);
 	(void)fflush(recording->context->err);
 }
 
@@ -372,9 +335,9 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			 .delay_ns = options->delay_ns},
 		.last_ns = options->last_ns,
 		.wrote = print_written,
-		.notice = print_notice,
+		.notice = record_output_notice,
 		.finished = print_end,
-		.progress = recording->context->progress ? draw_progress : NULL,
+		.progress = recording->context->progress ? record_output_progress : NULL,
 		.self = recording,
 	};
 	if (!config->engine)
@@ -432,7 +395,8 @@ static int exit_status(const struct record_result *result, int r)
 
 static int run_record(const struct command_context *context, void *values, int argc, char **argv)
 {
-	struct recording recording = {.context = context, .options = values};
+	struct recording recording = {
+		.messages = {.context = context}, .context = context, .options = values};
 	const char *wrong = conflict(context, values, argc);
 	struct record_result result = {0};
 	struct error err = {0};
@@ -444,9 +408,9 @@ static int run_record(const struct command_context *context, void *values, int a
 	r = prepare(&recording, argc, argv, &err);
 	if (r == 0)
 		r = record_run(&recording.config, &result, &err);
-	erase_progress(&recording);
-	if (r < 0 && !recording.failure_told)
-		tell_failure(context, &err);
+	record_output_erase(&recording.messages);
+	if (r < 0)
+		record_output_failure(&recording.messages, &err);
 	status = exit_status(&result, r);
 	if (r == 0 && recording.options->flame) {
 		int drawn = draw_recording(&recording);
@@ -463,93 +427,96 @@ static int run_record(const struct command_context *context, void *values, int a
 static const struct option_spec table[] = {
 	{"frequency", 'F', OPTION_U64(struct record_options, frequency_hz), .argument = "HZ",
 	 .min = 10, .max = 10000, .key = "sampling.frequency_hz",
-	 .help = "samples a second on each busy CPU; 97 with -a and --cgroup"},
+	 .help = "samples per second on each busy CPU; 97 with -a and --cgroup"},
 	{"freq", 0, OPTION_ALIAS("frequency")},
 	{"rate", 'r', OPTION_ALIAS("frequency")},
 	{"duration", 'd', OPTION_DURATION(struct record_options, duration_ns), .argument = "TIME",
-	 .min = NS_PER_MS, .help = "stop after this time; a program that was started goes on"},
+	 .min = NS_PER_MS,
+	 .help = "stop recording after this time; a program that wick started keeps running"},
 	{"delay", 0, OPTION_DURATION(struct record_options, delay_ns), .argument = "TIME",
 	 .key = "sampling.delay", .max = 86400e9,
-	 .help = "begin to sample that much later; -d counts from then on"},
+	 .help = "wait this long before sampling; -d counts from then on"},
 	{"overhead", 0, OPTION_DOUBLE(struct record_options, overhead_percent),
 	 .argument = "PERCENT", .min = 0.1, .max = 50, .off = "off",
 	 .key = "sampling.overhead_percent",
-	 .help = "what sampling may cost, of the target's time: the rate falls when it is more, "
-		 "to 97 Hz at least (10 with -a); one that was given with -F is kept unless this "
-		 "is "
-		 "given too"},
+	 .help = "limit the cost of sampling to this share of the target's CPU time: the rate "
+		 "drops if the cost is higher, but not below 97 Hz (10 Hz with -a); a rate given "
+		 "with -F is kept unless --overhead is given too"},
 	{"breaker", 0, OPTION_DOUBLE(struct record_options, breaker_percent), .argument = "PERCENT",
 	 .min = 10, .max = 100, .off = "off", .key = "sampling.breaker_percent",
-	 .help = "pause while the CPUs of the whole machine are busier than that"},
+	 .help = "pause while the CPUs of the whole machine are busier than this"},
 	{"last", 0, OPTION_DURATION(struct record_options, last_ns), .argument = "TIME",
 	 .min = NS_PER_SEC, .max = 3600 * NS_PER_SEC, .off = "off", .key = "sampling.last",
-	 .help = "keep only the last TIME, in memory, and write it at the end, on Ctrl-C, on "
-		 "SIGUSR2 (then it goes on, and the next files are FILE-2, FILE-3 ...) and when "
-		 "the target crashes"},
+	 .help = "keep only the last TIME, in memory; write it at the end, on Ctrl-C, if the "
+		 "target crashes, and on SIGUSR2 (then continue; the next files are FILE-2, FILE-3 "
+		 "...)"},
 	{"output", 'o', OPTION_STRING(struct record_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "where to write; - is standard output, what the program prints then goes "
-		 "to standard error (default: wick-DATE-TIME-NAME.wick)"},
+	 .help = "where to write; - is standard output, and the output of the program then goes to "
+		 "standard error (default: wick-DATE-TIME-NAME.wick)"},
 	{OPTION_GROUP(struct record_options, attach, attach_option_table)},
 	{"tid", 't', OPTION_NUMBERS(struct record_options, tids), .argument = "TID[,TID...]",
-	 .min = 1, .max = INT32_MAX, .help = "attach to these threads alone"},
+	 .min = 1, .max = INT32_MAX, .help = "attach to these threads only"},
 	{"all", 'a', OPTION_FLAG(struct record_options, all),
-	 .help = "the whole machine, until the program given ends, or Ctrl-C"},
+	 .help = "record the whole machine, until the given program ends or Ctrl-C"},
 	{"event", 'e', OPTION_STRING(struct record_options, event), .argument = "EVENT[,EVENT...]",
 	 .key = "sampling.event",
-	 .help = "what to sample (see: wick list events); more are counted beside the first, see "
-		 "them with --event when looking"},
+	 .help = "what to sample (see: wick list events); further events are counted along with "
+		 "the first; to view one of them, use --event, for example with wick report"},
 	{"count", 'c', OPTION_U64(struct record_options, period), .argument = "PERIOD", .min = 1,
-	 .max = 1e15, .help = "a sample every PERIOD events, instead of a rate"},
+	 .max = 1e15, .help = "take a sample every PERIOD events, instead of at a rate"},
 	{"engine", 0,
 	 OPTION_WORD(struct record_options, engine, "auto", "ebpf", "perf", "signal", "ptrace"),
 	 .key = "sampling.engine",
-	 .help = "how to sample; wick list engines tells what each can do"},
+	 .help = "how to sample; wick list engines shows what each engine can do"},
 	{"mode", 0, OPTION_ENUM(struct record_options, mode, "cpu", "wall", "offcpu"),
 	 .key = "sampling.mode",
-	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},
+	 .help = "which time to record: cpu (on a CPU), offcpu (asleep or waiting for a CPU), or "
+		 "wall (both)"},
 	{"heap", 0, OPTION_FLAG(struct record_options, heap),
-	 .help = "allocations too, as wick heap records them, in the same file; with the engine "
-		 "signal"},
+	 .help = "record allocations too, as wick heap does, in the same file; uses the signal "
+		 "engine"},
 	{"min-block", 0, OPTION_DURATION(struct record_options, least_away_ns), .argument = "TIME",
-	 .key = "sampling.min_block", .help = "leave out times off the CPUs that are shorter"},
+	 .key = "sampling.min_block",
+	 .help = "leave out times off the CPU that are shorter than this"},
 	{"waker", 0, OPTION_TOGGLE(struct record_options, wakers), .key = "sampling.waker",
-	 .help = "with --mode offcpu or wall: who woke a sleeper, on top of its stack, behind a "
-		 "frame [woken by]"},
+	 .help = "with --mode offcpu or wall: also record the code that woke a sleeper; it is "
+		 "shown on top of the sleeper's stack, above a frame [woken by]"},
 	{"cgroup", 0, OPTION_STRING(struct record_options, cgroup), .argument = "PATH",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "all processes of a control group: its folder, or its name as "
-		 "in /proc/PID/cgroup"},
+	 .help = "record all processes of a control group: its directory, or its name as in "
+		 "/proc/PID/cgroup"},
 	{"depth", 0, OPTION_U64(struct record_options, depth), .argument = "N", .min = 1,
 	 .max = 1024, .key = "sampling.depth",
-	 .help = "frames kept of a stack; the kernel's own limit may be lower"},
+	 .help = "how many frames of a stack to keep; the limit of the kernel may be lower"},
 	{"unwind", 0, OPTION_ENUM(struct record_options, unwind, "auto", "fp", "dwarf"),
 	 .key = "sampling.unwind",
-	 .help = "how stacks are followed: fp by frame pointers, dwarf by the binaries' own tables "
-		 "over a copy of the stack, auto by both"},
+	 .help = "how to walk stacks: fp uses frame pointers, dwarf uses the binaries' unwind "
+		 "tables and a copy of the stack, auto uses both"},
 	{"stack-size", 0, OPTION_SIZE(struct record_options, stack_bytes), .argument = "SIZE",
 	 .min = 1024, .max = ENGINE_STACK_BYTES, .key = "sampling.stack_bytes",
-	 .help = "with --unwind dwarf: bytes copied of a stack at most"},
+	 .help = "with --unwind dwarf: how many bytes of a stack to copy at most"},
 	{"on-overflow", 0,
 	 OPTION_ENUM(struct record_options, on_overflow, "drop-new", "overwrite-old"),
 	 .key = "sampling.on_overflow",
-	 .help = "which samples are lost, and counted, when a buffer is full because wick got no "
-		 "CPU: those that come then, or the oldest in it"},
+	 .help = "which samples to lose (and count) if a buffer is full because wick got no CPU: "
+		 "the new ones, or the oldest in the buffer"},
 	{"kernel", 0, OPTION_TOGGLE(struct record_options, kernel), .key = "sampling.kernel",
-	 .help = "frames of the kernel too"},
+	 .help = "also record kernel frames"},
 	{"children", 0, OPTION_TOGGLE(struct record_options, children), .key = "sampling.children",
-	 .help = "follow processes that the program starts"},
+	 .help = "also record processes that the program starts"},
 	{"args", 0, OPTION_FLAG(struct record_options, arguments),
-	 .help = "keep the arguments of the program in the recording, not its name alone; they may "
-		 "hold passwords"},
+	 .help = "store the program's arguments in the recording, not only its name; they may "
+		 "contain passwords"},
 	{"flame", 0, OPTION_STRING(struct record_options, flame), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "draw the flame graph when the recording ends: FILE.svg or FILE.png, or FILE.html "
+	 .help = "draw the flame graph when the recording ends: FILE.svg, FILE.png, or FILE.html "
 		 "for the page"},
 	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
-	 .help = "put the source lines around those with samples into the page; given here, also "
-		 "where program and source are not all yours"},
-	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet), .help = "no summary at the end"},
+	 .help = "include source lines around samples in the page; if you give this option, even "
+		 "if program and source do not all belong to you"},
+	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet),
+	 .help = "print no summary at the end"},
 	{NULL, 'g', OPTION_IGNORED},
 	{OPTION_GROUP(struct record_options, symbols, symbol_option_table),
 	 .help = "Symbols of the summary and the flame graph"},
@@ -578,7 +545,7 @@ const struct command command_record = {
 						   .source = true,
 						   .symbols = SYMBOL_OPTIONS_DEFAULT},
 	.max_arguments = -1,
-	.argument_help = "PROGRAM: what to run and record",
+	.argument_help = "PROGRAM: the program to run and record",
 	.argument_offer = OPTION_OFFER_PROGRAM,
 	.runs_program = true,
 	.run = run_record,

@@ -51,10 +51,10 @@ static pid_t find_recorder(pid_t pid, struct error *err)
 				recorder = list.items[i];
 	vec_fini(&list);
 	if (recorder == 0 && err->code == 0) {
-		(void)error_set(err, -ESRCH, "nobody records process %d", (int)pid);
+		(void)error_set(err, -ESRCH, "no recorder records process %d", (int)pid);
 		error_remedy(err,
-			     "record it first: wick heap -p %d --leaks -d 60 -o FILE, which scans "
-			     "it at the end, or start it with wick heap --leaks -- PROGRAM",
+			     "record it first: wick heap -p %d --leaks -d 60 -o FILE (which scans "
+			     "it at the end), or start it with wick heap --leaks -- PROGRAM",
 			     (int)pid);
 	}
 	return recorder;
@@ -74,7 +74,7 @@ int heap_scan_run(const struct command_context *context, pid_t pid)
 		(void)remote_refused(recorder, why,
 				     json_string_value(json_object_get(answer, "remedy")), &err);
 	if (err.code == 0)
-		command_note(context, "process %d was scanned into %s", (int)pid,
+		command_note(context, "scanned process %d; the result is in %s", (int)pid,
 			     output ? output : "the recording");
 	json_decref(answer);
 	return err.code < 0 ? command_failed(context, &err) : COMMAND_DONE;

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/file/outfile.h"
 #include "base/quantity.h"
-#include "cli/commands/record_summary.h"
+#include "cli/commands/record_output.h"
 #include "heap/report.h"
 #include "model/memory_reading.h"
 #include "record/record.h"
@@ -51,8 +51,8 @@ static void print_before(FILE *out, const struct engine_stats *stats,
 
 	(void)fprintf(out, "  before     up to %s", bytes_text(before, &text));
 	(void)fprintf(out,
-		      " were in use when it began, by pages of memory without a file: %.0f %% of "
-		      "that and what is live now\n",
+		      " were in use when the recording began (anonymous pages): %.0f %% of that "
+		      "plus what is live now\n",
 		      100 * before / (before + totals->live.bytes));
 }
 
@@ -81,12 +81,12 @@ static void hint_maps(FILE *out, const struct record_config *config,
 	    elsewhere < report->totals.peak.bytes / 2)
 		return;
 	(void)fprintf(out, "  mapped     up to %s", bytes_text(elsewhere, &text));
-	(void)fputs(" more were mapped, not allocated: record them with --maps\n", out);
+	(void)fputs(" more were mapped, not allocated: use --maps to record them\n", out);
 }
 
 static const char *why_none(const struct engine_stats *stats)
 {
-	return stats->why_none[0] ? stats->why_none : "the program asked for no memory";
+	return stats->why_none[0] ? stats->why_none : "the program allocated no memory";
 }
 
 void heap_summary_print(FILE *out, const struct record_config *config,
@@ -96,22 +96,15 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 	const struct heap_totals *totals = report ? &report->totals : NULL;
 	bool to_file = !outfile_is_stdout(config->output);
 
-	(void)fputs("wick: recorded the heap of ", out);
-	record_summary_print_name(out, config->title);
-	(void)fprintf(out, " for %.2f s", (double)result->duration_ns / NS_PER_SEC);
-	if (to_file) {
-		(void)fputs(" into ", out);
-		record_summary_print_name(out, config->output);
-	}
-	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
+	record_output_heading(out, "the heap of ", config, result);
 	(void)fprintf(out, "  events     %" PRIu64 " allocations and frees, %" PRIu64 " lost",
 		      stats->heap_events, stats->lost);
 	if (stats->heap_events > 0)
-		(void)fprintf(out, "; %.2f bytes an event",
+		(void)fprintf(out, "; %.2f bytes per event",
 			      (double)result->file_bytes / (double)stats->heap_events);
 	(void)fputc('\n', out);
 	if (stats->heap_events == 0 && result->killed_by > 0)
-		record_summary_print_killed(out, "  nothing    was recorded", result);
+		record_output_killed(out, "  nothing    was recorded", result);
 	else if (stats->heap_events == 0)
 		(void)fprintf(out, "  nothing    was recorded: %s\n", why_none(stats));
 	else if (totals)
@@ -120,20 +113,19 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 		print_before(out, stats, totals);
 	if (report)
 		hint_maps(out, config, report);
-	if (stats->remark[0])
-		(void)fprintf(out, "  note       %s\n", stats->remark);
+	record_output_remark(out, stats);
 	(void)fprintf(out, "  cost       recorder %.3f s of CPU, %.1f MB",
 		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
 	if (stats->heap_calls > 0)
-		(void)fprintf(out, "; the process %.3f s of CPU, %.2f us a call",
+		(void)fprintf(out, "; the process %.3f s of CPU, %.2f us per call",
 			      (double)stats->cost_ns / NS_PER_SEC,
 			      (double)stats->cost_ns / 1e3 / (double)stats->heap_calls);
 	(void)fputc('\n', out);
 	if (to_file && stats->heap_events > 0) {
 		(void)fputs("next: wick report --by site ", out);
-		record_summary_print_name(out, config->output);
+		record_output_name(out, config->output);
 		(void)fputs("   or   wick heap-report ", out);
-		record_summary_print_name(out, config->output);
+		record_output_name(out, config->output);
 		(void)fputc('\n', out);
 	}
 }

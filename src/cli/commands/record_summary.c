@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/file/outfile.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/commands/record_output.h"
 #include "engine/signal/preload_path.h"
 #include "load/load.h"
 #include "model/profile.h"
@@ -28,16 +28,6 @@
 static bool is_stdout(const struct record_config *config)
 {
 	return outfile_is_stdout(config->output);
-}
-
-void record_summary_print_name(FILE *out, const char *name)
-{
-	struct bytes text = {0};
-
-	text_put_terminal(&text, name);
-	if (!text.failed)
-		(void)fwrite(text.data, 1, text.size, out);
-	bytes_fini(&text);
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -71,7 +61,7 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 	(void)fprintf(out, "  rate       %.0f Hz achieved, ",
 		      (double)stats->samples / ((double)stats->run_ns / NS_PER_SEC));
 	if (stats->frequency_hz > 0) /* not with a period */
-		(void)fprintf(out, "%u Hz asked, ", stats->frequency_hz);
+		(void)fprintf(out, "%u Hz requested, ", stats->frequency_hz);
 	(void)fprintf(out, "over %.2f s of CPU time\n", (double)stats->run_ns / NS_PER_SEC);
 }
 
@@ -81,8 +71,8 @@ static void print_pace(FILE *out, const struct record_config *config,
 {
 	if (result->lowest_hz > 0)
 		(void)fprintf(out,
-			      "  budget     the rate went down to %u Hz, to cost no more than %.1f "
-			      "%%; raise it with --overhead\n",
+			      "  budget     the rate dropped to %u Hz to keep the cost below %.1f "
+			      "%%; raise the limit with --overhead\n",
 			      result->lowest_hz, 100 * config->pace.budget);
 	if (result->paused_ns > 0)
 		(void)fprintf(out, "  paused     for %.2f s\n",
@@ -118,18 +108,19 @@ static void print_left_out(FILE *out, const struct engine_stats *stats)
 {
 	if (stats->away_short > 0)
 		(void)fprintf(out,
-			      "  left out   %" PRIu64 " times off a CPU were shorter than "
-			      "--min-block\n",
+			      "  left out   %" PRIu64
+			      " waits off the CPU were shorter than --min-block\n",
 			      stats->away_short);
 	if (stats->away_summed > 0)
 		(void)fprintf(out,
-			      "  summed     %" PRIu64 " times off a CPU came too often for a stack "
-			      "each: they count at their place; --overhead off takes all\n",
+			      "  summed     %" PRIu64
+			      " waits off the CPU were too frequent to record a stack for each: "
+			      "they count at their place; --overhead off records all\n",
 			      stats->away_summed);
 	if (stats->away_unkept > 0)
 		(void)fprintf(out,
-			      "wick: %" PRIu64 " times off a CPU are missing: there were too many "
-			      "threads to keep in mind; watch fewer, with -p or --cgroup\n",
+			      "wick: %" PRIu64 " waits off the CPU are missing: too many threads "
+			      "to track; record fewer, with -p or --cgroup\n",
 			      stats->away_unkept);
 }
 
@@ -164,17 +155,17 @@ static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t a
 	if (stats->tables)
 		print_ends(out, stats);
 	if (stats->by_fp && percent(cut_stacks(stats, known), stats->samples) > 1)
-		(void)fputs("             code without frame pointers cuts them; leave out "
+		(void)fputs("             code without frame pointers truncates them; remove "
 			    "--unwind fp\n",
 			    out);
 	if (stats->truncated > 0 && stats->depth_limit < asked_depth)
-		(void)fprintf(
-			out,
-			"             the kernel cuts stacks at %u frames; raise it with: sudo "
-			"sysctl kernel.perf_event_max_stack=512\n",
-			stats->depth_limit);
+		(void)fprintf(out,
+			      "             the kernel truncates stacks at %u frames; raise the "
+			      "limit: sudo sysctl kernel.perf_event_max_stack=512\n",
+			      stats->depth_limit);
 	else if (stats->truncated > 0 && !stats->tables)
-		(void)fprintf(out, "             cut at %u frames; raise it with --depth\n",
+		(void)fprintf(out,
+			      "             truncated at %u frames; raise the limit with --depth\n",
 			      stats->depth_limit);
 }
 
@@ -227,7 +218,7 @@ static void print_prices(FILE *out, const struct engine_stats *stats)
 
 	(void)fputs(" (", out);
 	if (stats->sample_cost_ns > 0)
-		(void)fprintf(out, "%.1f us a sample%s", (double)stats->sample_cost_ns / 1e3,
+		(void)fprintf(out, "%.1f us per sample%s", (double)stats->sample_cost_ns / 1e3,
 			      both ? ", " : "");
 	if (stats->switch_cost_ns > 0 && stats->switches > 0)
 		(void)fprintf(out, "%.2f us for each of %" PRIu64 " context switches",
@@ -245,7 +236,7 @@ static void print_others(FILE *out, const struct record_result *result)
 	if (stats->other_switches == 0 || stats->other_switch_cost_ns == 0 || cpus <= 0)
 		return;
 	(void)fprintf(out,
-		      "             %.3f %% of the machine's time for a look at %" PRIu64
+		      "             %.3f %% of the machine's time to check %" PRIu64
 		      " other context switches\n",
 		      percent(stats->other_switch_cost_ns, result->duration_ns * (uint64_t)cpus),
 		      stats->other_switches);
@@ -275,17 +266,16 @@ static void print_overhead(FILE *out, const struct record_result *result)
 static const char *why_empty(const struct record_result *result)
 {
 	if (result->target_stopped)
-		return "the target is stopped; let it go on with: kill -CONT PID";
+		return "the target is stopped; continue it with: kill -CONT PID";
 	if (result->stats.why_none[0])
 		return result->stats.why_none;
 	if (result->stats.run_ns > 0 && !result->stats.kernel)
-		return "the target spent its time in the kernel, or is a set-user-id program: "
-		       "neither may be sampled here; run as root";
+		return "the target spent its time in the kernel, or is a set-user-id program; only "
+		       "root may sample these here: run as root";
 	if (result->stats.run_ns > 0)
-		return "everything ran shorter than one period; raise -F, or see what it waits "
-		       "for: "
-		       "--mode wall";
-	return "the target did nothing to sample while it was watched";
+		return "the target always ran for less than one sampling period; raise -F, or see "
+		       "what it waits for with --mode wall";
+	return "the target did nothing that could be sampled during the recording";
 }
 
 /* What kept samples away, when many are missing. */
@@ -295,35 +285,28 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 
 	if (stats->throttled > 0) {
 		(void)fprintf(out,
-			      "wick: the kernel held sampling back %" PRIu64
-			      " times; weights were corrected; raise its limit: sudo sysctl "
-			      "kernel.perf_event_max_sample_rate=100000\n",
+			      "wick: the kernel throttled sampling %" PRIu64
+			      " times; the weights of samples were corrected; raise the limit: "
+			      "sudo sysctl kernel.perf_event_max_sample_rate=100000\n",
 			      stats->throttled);
 	} else if (stats->expected > 100 && stats->samples > 0 &&
 		   (double)(stats->samples + lost) < RATE_REACHED * (double)stats->expected) {
-		(void)fprintf(
-			out,
-			"wick: %.0f %% of the expected samples came: what runs shorter than one "
-			"period leaves none (raise -F to see more of it), or timers came late\n",
-			percent(stats->samples, stats->expected));
+		(void)fprintf(out,
+			      "wick: only %.0f %% of the expected samples were taken: code that "
+			      "runs for less than one period gives none (raise -F to see more of "
+			      "it), or timers were late\n",
+			      percent(stats->samples, stats->expected));
 	}
 	if (lost == 0 || percent(lost, stats->samples) <= 1)
 		return;
 	(void)fprintf(out, "wick: samples were lost because the buffer was full; %s",
-		      stats->away ? "watch fewer processes" : "lower -F");
+		      stats->away ? "record fewer processes" : "lower -F");
 	if (stats->ring_bytes > 0) /* the kernel limits those of perf events */
-		(void)fprintf(out, ", or raise: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64,
-			      (stats->ring_bytes >> 10) * 4);
+		(void)fprintf(
+			out,
+			", or enlarge the buffer: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64,
+			(stats->ring_bytes >> 10) * 4);
 	(void)fputc('\n', out);
-}
-
-void record_summary_print_killed(FILE *out, const char *lack, const struct record_result *result)
-{
-	(void)fprintf(out,
-		      "%s: the program was killed by signal %d (%s) after %.2f s; run it alone to "
-		      "see whether it is without wick, too\n",
-		      lack, result->killed_by, strsignal(result->killed_by),
-		      (double)result->duration_ns / NS_PER_SEC);
 }
 
 /*
@@ -346,9 +329,9 @@ static bool print_hidden(FILE *out, const struct record_config *config,
 		return false;
 	(void)fprintf(out, "wick: %s: ",
 		      result->stats.samples == 0 ? "no samples" : "no names and no callers");
-	record_summary_print_name(out, path);
-	(void)fputs(" may be run by you and not be read, and the kernel hides such programs; make "
-		    "it readable with chmod +r, or run as root\n",
+	record_output_name(out, path);
+	(void)fputs(" is executable but not readable for you, and the kernel hides such programs; "
+		    "make it readable with chmod +r, or run as root\n",
 		    out);
 	return true;
 }
@@ -361,16 +344,15 @@ static void print_advice(FILE *out, const struct record_config *config,
 	bool waits = config->sampling.mode != ENGINE_MODE_CPU;
 
 	if (stats->samples == 0 && result->killed_by > 0)
-		record_summary_print_killed(out, "wick: no samples", result);
+		record_output_killed(out, "wick: no samples", result);
 	else if (!print_hidden(out, config, result) && stats->samples == 0)
 		(void)fprintf(out, "wick: no samples: %s\n", why_empty(result));
 	print_missing(out, stats);
 	if (stats->narrow > 0)
-		(void)fprintf(
-			out,
-			"wick: %.0f %% of the samples are of 32-bit programs: their stacks are "
-			"by frame pointers alone and their functions have no names\n",
-			percent(stats->narrow, stats->samples));
+		(void)fprintf(out,
+			      "wick: %.0f %% of the samples are from 32-bit programs: their stacks "
+			      "use frame pointers only, and their functions have no names\n",
+			      percent(stats->narrow, stats->samples));
 	if (!is_stdout(config) && stats->samples > 0) {
 		struct bytes name = {0};
 
@@ -384,25 +366,12 @@ static void print_advice(FILE *out, const struct record_config *config,
 	}
 }
 
-void record_summary_tell_wait(const struct command_context *context,
-			      const struct record_result *result)
-{
-	if (result->child_running)
-		command_note(context,
-			     "the recording is closed; waiting for the program to end (Ctrl-C "
-			     "leaves it alone)");
-}
-
 void record_summary_print(FILE *out, const struct record_config *config,
 			  const struct record_result *result, const struct load_options *names)
 {
 	struct profile *known = load_names(config, result, names);
 
-	(void)fputs("wick: recorded ", out);
-	record_summary_print_name(out, config->title);
-	(void)fprintf(out, " for %.2f s into ", (double)result->duration_ns / NS_PER_SEC);
-	record_summary_print_name(out, is_stdout(config) ? "standard output" : config->output);
-	(void)fprintf(out, " (%.1f KB)\n", (double)result->file_bytes / 1e3);
+	record_output_heading(out, "", config, result);
 	print_samples(out, &result->stats);
 	print_pace(out, config, result);
 	print_stacks(out, &result->stats, config->sampling.depth,
@@ -413,10 +382,9 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	if (result->stats.heap_events > 0)
 		(void)fprintf(out,
 			      "  heap       %" PRIu64
-			      " allocations and frees; see them with: wick report --by site\n",
+			      " allocations and frees; to see them: wick report --by site\n",
 			      result->stats.heap_events);
 	print_overhead(out, result);
-	if (result->stats.remark[0])
-		(void)fprintf(out, "  note       %s\n", result->stats.remark);
+	record_output_remark(out, &result->stats);
 	print_advice(out, config, result);
 }
