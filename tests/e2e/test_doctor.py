@@ -27,7 +27,7 @@ def examined(wick, **options):
     works = checks["record"]["status"] != "no"
     assert report["usable"] == works
     assert (report["engine"] is not None) == works
-    assert not works or f"by engine {report['engine']}: " in checks["record"]["text"]
+    assert not works or f"with engine {report['engine']}: " in checks["record"]["text"]
     assert done.returncode == (contract.DONE if works else contract.FAILED)
     return checks
 
@@ -44,7 +44,7 @@ def test_engines_that_need_no_rights_sample_a_program(wick):
 @pytest.mark.root
 def test_a_sandbox_that_kills_is_named_and_survived(wick):
     checks = examined(wick, prefix=workload("forbid", "kill", "sandbox"))
-    refused = "refuses perf_event_open, bpf, ptrace, process_vm_readv"
+    refused = "blocks perf_event_open, bpf, ptrace, process_vm_readv"
     assert refused in checks["seccomp"]["text"]
     for name, call in (("engine_ebpf", "bpf"), ("engine_perf", "perf_event_open"),
                        ("engine_ptrace", "ptrace"), ("heap_attach", "bpf")):
@@ -57,7 +57,7 @@ def test_a_sandbox_that_kills_is_named_and_survived(wick):
 @pytest.mark.root
 def test_where_perf_events_alone_are_refused_record_goes_on_as_doctor_says(wick):
     prefix = workload("forbid", 1, "perf")
-    assert "by engine signal" in examined(wick, prefix=prefix)["record"]["text"]
+    assert "with engine signal" in examined(wick, prefix=prefix)["record"]["text"]
     recording = wick.run("record", "-o", wick.new_path(), "--", *workload("short"), prefix=prefix)
     assert recording.returncode == contract.DONE
     assert "signal engine" in recording.stderr and "perf events are not allowed" in recording.stderr

@@ -92,7 +92,7 @@ static void each_limit_is_named_with_its_value_and_its_remedy(void **state)
 		 {.own = {.open_files = 100}},
 		 "is 100",
 		 "prlimit --pid $$ --nofile=65536"},
-		{"shared_memory", {.own = {0}}, "/dev/shm cannot", "mount -t tmpfs"},
+		{"shared_memory", {.own = {0}}, "/dev/shm is not writable", "mount -t tmpfs"},
 		{"shared_memory",
 		 {.own = {.shared_memory = true, .shared_bytes = 4096}},
 		 "0.0 MB",
@@ -109,7 +109,7 @@ static void each_limit_is_named_with_its_value_and_its_remedy(void **state)
 		 {.own = {.seccomp = 2,
 			  .refused = {[CONFINED_BPF] = true, [CONFINED_PTRACE] = true},
 			  .container = "kubernetes"}},
-		 "refuses bpf, ptrace",
+		 "blocks bpf, ptrace",
 		 "seccompProfile: {type: Unconfined}"},
 		{"perf_user",
 		 {.perf = {.user = -EACCES, .paranoid = 3}},
@@ -142,7 +142,7 @@ static void an_engine_is_judged_by_what_came_of_it(void **state)
 	finding = judge("engine_perf", &(struct trial_result){.stacks = 9, .whole_stacks = 9},
 			&facts);
 	assert_int_equal(finding.verdict, VERDICT_OK);
-	assert_string_equal(finding.text, "9 samples of a test program, all stacks whole");
+	assert_string_equal(finding.text, "9 samples of a test program, all stacks complete");
 	assert_string_equal(finding.remedy, "");
 	finding =
 		judge("heap", &(struct trial_result){.stacks = 9, .whole_stacks = 7, .late_cut = 1},
@@ -159,7 +159,7 @@ static void an_engine_is_judged_by_what_came_of_it(void **state)
 	assert_non_null(strstr(finding.text, "1 of their stacks"));
 	finding = judge("engine_signal", &(struct trial_result){.why_none = "nobody came"}, &facts);
 	assert_int_equal(finding.verdict, VERDICT_NO);
-	assert_string_equal(finding.text, "no samples came of a test program: nobody came");
+	assert_string_equal(finding.text, "a test program gave no samples: nobody came");
 }
 
 static void wakers_are_judged_by_the_sleeps_that_have_one(void **state)
@@ -196,7 +196,7 @@ static void an_engine_that_fails_has_its_reason_and_a_remedy(void **state)
 	facts.own.refused[CONFINED_PTRACE] = true;
 	(void)snprintf(facts.own.container, sizeof(facts.own.container), "docker");
 	finding = judge("engine_ptrace", &result, &facts);
-	assert_non_null(strstr(finding.text, "a filter (seccomp) refuses ptrace"));
+	assert_non_null(strstr(finding.text, "a seccomp filter blocks ptrace"));
 	assert_memory_equal(finding.remedy, "docker run", 10);
 	result.code = -EMFILE;
 	finding = judge("heap", &result, &facts);
@@ -214,7 +214,7 @@ static void what_wick_record_takes_by_itself_is_told(void **state)
 
 	assert_int_equal(finding.verdict, VERDICT_OK);
 	assert_string_equal(finding.text,
-			    "by engine signal: 9 samples of a test program, all stacks whole");
+			    "with engine signal: 9 samples of a test program, all stacks complete");
 	result = (struct trial_result){
 		.code = -EPERM, .err = {-EPERM, "a filter kills it", ""}, .killed_by = SIGSYS};
 	finding = judge("record", &result, &facts);
@@ -223,7 +223,7 @@ static void what_wick_record_takes_by_itself_is_told(void **state)
 	assert_non_null(strstr(finding.remedy, "seccomp=unconfined"));
 	facts.own.refused[CONFINED_PIDFD_OPEN] = true;
 	finding = judge("record", &result, &facts);
-	assert_string_equal(finding.text, "killed: a filter (seccomp) refuses pidfd_open");
+	assert_string_equal(finding.text, "killed: a seccomp filter blocks pidfd_open");
 }
 
 static void debug_symbols_are_installed_as_the_system_does_it(void **state)

@@ -43,9 +43,8 @@ static void check_host(const struct doctor_facts *facts, struct finding *finding
 	finding_say(finding, known ? VERDICT_OK : VERDICT_LIMITED, "Linux %s on %s",
 		    facts->perf.release, facts->perf.cpu);
 	if (!known)
-		finding_advise(finding,
-			       "stacks are followed by frame pointers only on this CPU: compile "
-			       "with -fno-omit-frame-pointer");
+		finding_advise(finding, "on this CPU, wick walks stacks with frame pointers only: "
+					"compile with -fno-omit-frame-pointer");
 }
 
 static void add_row(struct examination *examination, const char *name, const char *title,
@@ -184,13 +183,13 @@ static int run_doctor(const struct command_context *context, void *values, int a
 
 static const struct option_spec table[] = {
 	{"format", 0, OPTION_ENUM(struct doctor_options, format, "text", "json"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	OPTION_END,
 };
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "say what works on this machine, and how to repair what does not",
+	.summary = "check what works on this machine, and how to fix what does not",
 	.synopsis = "[OPTIONS]",
 	.description = help_description,
 	.examples = help_examples,

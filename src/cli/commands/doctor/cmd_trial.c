@@ -61,8 +61,8 @@ const struct command command_trial = {
 	.summary = "the program that wick doctor tries the engines on",
 	.synopsis = "TIME [NAPS]",
 	.description =
-		(const char *const[]){"Works, and allocates now and then, until it has used "
-				      "so much time on a CPU. With NAPS it sleeps in between.",
+		(const char *const[]){"Computes, and allocates now and then, until it has used "
+				      "TIME of CPU time. With NAPS it also sleeps now and then.",
 				      NULL},
 	.min_arguments = 1,
 	.max_arguments = 2,

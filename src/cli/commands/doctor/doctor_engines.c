@@ -106,7 +106,7 @@ static void explain_failure(const struct doctor_engine *engine, const struct tri
 	finding_say(ret, VERDICT_NO, "%.300s", result->err.text);
 	finding_advise(ret, "%.390s", result->err.remedy);
 	if (refused[0]) {
-		finding_say(ret, VERDICT_NO, "%s: a filter (seccomp) refuses %s",
+		finding_say(ret, VERDICT_NO, "%s: a seccomp filter blocks %s",
 			    result->killed_by ? "killed" : strerror(-result->code), refused);
 		finding_advise_sandbox(ret, facts);
 	} else if (result->killed_by == SIGSYS ||
@@ -123,10 +123,10 @@ static void explain_failure(const struct doctor_engine *engine, const struct tri
 		finding_advise(ret, "sudo sysctl kernel.yama.ptrace_scope=1");
 		finding_advise_grant(ret);
 	} else if (engine->attach && (result->code == -ENOENT || result->code == -EOPNOTSUPP)) {
-		finding_advise(ret, "start the program by wick heap -- PROGRAM, or boot a kernel "
+		finding_advise(ret, "start the program with wick heap -- PROGRAM, or boot a kernel "
 				    "with CONFIG_DEBUG_INFO_BTF=y");
 	} else if (!ret->remedy[0]) {
-		finding_advise(ret, "WICK_LOG=debug wick doctor tells more");
+		finding_advise(ret, "for details: WICK_LOG=debug wick doctor");
 	}
 }
 
@@ -136,7 +136,7 @@ static void tell_choice(const struct trial_result *result, struct finding *ret)
 	char text[sizeof(ret->text)];
 
 	memcpy(text, ret->text, sizeof(text));
-	finding_say(ret, ret->verdict, "by engine %s: %.290s", result->engine, text);
+	finding_say(ret, ret->verdict, "with engine %s: %.290s", result->engine, text);
 }
 
 /* Of a program that was caught in the midst of its start stacks may lack their end. */
@@ -146,8 +146,9 @@ static void judge_stacks(const struct trial_result *result, const char *things, 
 	bool many = result->late_cut * CUT_SHARE > result->stacks / 2;
 
 	if (cut == 0) {
-		finding_say(ret, VERDICT_OK, "%" PRIu64 " %s of a test program, all stacks whole",
-			    result->stacks, things);
+		finding_say(ret, VERDICT_OK,
+			    "%" PRIu64 " %s of a test program, all stacks complete", result->stacks,
+			    things);
 		return;
 	}
 	finding_say(ret, many ? VERDICT_LIMITED : VERDICT_OK,
@@ -155,14 +156,15 @@ static void judge_stacks(const struct trial_result *result, const char *things, 
 		    " of their stacks do not lead to its start",
 		    result->stacks, things, cut);
 	if (many)
-		finding_advise(ret, "WICK_LOG=debug wick doctor tells which tables are missing");
+		finding_advise(ret, "to see which tables are missing: WICK_LOG=debug wick doctor");
 }
 
 static void judge_wakers(const struct trial_result *result, struct finding *ret)
 {
 	if (result->woken_stacks == 0) {
 		finding_say(ret, VERDICT_NO, "no sleep of a test program has a waker");
-		finding_advise(ret, "WICK_LOG=debug wick doctor tells more; leave out --waker");
+		finding_advise(ret,
+			       "for details: WICK_LOG=debug wick doctor; or do not use --waker");
 		return;
 	}
 	finding_say(ret, result->notice[0] ? VERDICT_LIMITED : VERDICT_OK,
@@ -181,9 +183,10 @@ void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_
 	if (result->code < 0) {
 		explain_failure(engine, result, facts, ret);
 	} else if (result->stacks == 0) {
-		finding_say(ret, VERDICT_NO, "no %s came of a test program%s%.240s", things,
+		finding_say(ret, VERDICT_NO, "a test program gave no %s%s%.240s", things,
 			    result->why_none[0] ? ": " : "", result->why_none);
-		finding_advise(ret, "WICK_LOG=debug wick doctor tells more; use another engine");
+		finding_advise(ret,
+			       "for details: WICK_LOG=debug wick doctor; or use another engine");
 	} else if (engine->wakers) {
 		judge_wakers(result, ret);
 	} else {

@@ -108,7 +108,7 @@ void finding_explain_perf(struct finding *finding, const struct doctor_facts *fa
 	bool refused = facts->own.refused[CONFINED_PERF_EVENT_OPEN];
 
 	finding_say(finding, VERDICT_NO, "%s%s", strerror(-code),
-		    refused ? ": a filter (seccomp) refuses perf_event_open" : "");
+		    refused ? ": a seccomp filter blocks perf_event_open" : "");
 	if (refused || (denied && (facts->own.is_root || facts->perf.paranoid <= paranoid))) {
 		finding_advise_sandbox(finding, facts);
 	} else if (code == -ENOSYS || code == -ENOENT) {

@@ -20,14 +20,14 @@
 
 static void check_user(const struct doctor_facts *facts, struct finding *finding)
 {
-	finding_say(finding, VERDICT_OK, "programs of your own can be sampled");
+	finding_say(finding, VERDICT_OK, "your own programs can be sampled");
 	if (facts->perf.user < 0)
 		finding_explain_perf(finding, facts, facts->perf.user, 2);
 }
 
 static void check_kernel(const struct doctor_facts *facts, struct finding *finding)
 {
-	finding_say(finding, VERDICT_OK, "the kernel's part of their time can be sampled");
+	finding_say(finding, VERDICT_OK, "their time in the kernel can be sampled");
 	if (facts->perf.kernel < 0)
 		finding_explain_perf(finding, facts, facts->perf.kernel, 1);
 }
@@ -44,15 +44,14 @@ static void check_hardware(const struct doctor_facts *facts, struct finding *fin
 	bool absent = facts->perf.hardware == -ENOENT || facts->perf.hardware == -ENODEV ||
 		      facts->perf.hardware == -EOPNOTSUPP;
 
-	finding_say(finding, VERDICT_OK, "cycles, cache-misses and the like can be counted");
+	finding_say(finding, VERDICT_OK, "cycles, cache-misses and similar events can be counted");
 	if (facts->perf.hardware < 0)
 		finding_explain_perf(finding, facts, facts->perf.hardware, 2);
 	if (!absent)
 		return;
 	finding_say(finding, VERDICT_LIMITED, "none: this is most likely a virtual machine");
-	finding_advise(finding,
-		       "cpu-clock works without them; to have them, give the guest a PMU (QEMU: "
-		       "-cpu host,pmu=on)");
+	finding_advise(finding, "cpu-clock works without them; to get them, give the guest a PMU "
+				"(QEMU: -cpu host,pmu=on)");
 }
 
 static void check_paranoid(const struct doctor_facts *facts, struct finding *finding)
@@ -101,18 +100,17 @@ static void check_mlock(const struct doctor_facts *facts, struct finding *findin
 static void check_stack(const struct doctor_facts *facts, struct finding *finding)
 {
 	check_least("kernel.perf_event_max_stack", facts->perf.max_stack, WANTED_STACK,
-		    "the kernel's own call chains are cut there", finding);
+		    "the kernel cuts call chains there", finding);
 }
 
 static void check_mounts(const struct doctor_facts *facts, struct finding *finding)
 {
 	if (facts->own.lacks_proc) {
 		finding_say(finding, VERDICT_NO,
-			    "/proc is not mounted: what works here cannot be told without it");
+			    "/proc is not mounted: wick cannot check anything without it");
 		finding_advise(finding, "mount -t proc proc /proc");
 	} else if (facts->own.lacks_sys) {
-		finding_say(finding, VERDICT_LIMITED,
-			    "/sys is not mounted: no eBPF engine, whatever the kernel has");
+		finding_say(finding, VERDICT_LIMITED, "/sys is not mounted: no eBPF engine");
 		finding_advise(finding, "mount -t sysfs sysfs /sys");
 	} else {
 		finding_say(finding, VERDICT_OK, "/proc and /sys are mounted");
@@ -136,7 +134,7 @@ static void check_ptrace(const struct doctor_facts *facts, struct finding *findi
 {
 	static const char *const meanings[] = {
 		"processes of the same user",
-		"children only, others as root",
+		"children only; other processes as root",
 		"as root only",
 		"nobody",
 	};
@@ -190,7 +188,7 @@ static void check_files(const struct doctor_facts *facts, struct finding *findin
 		return;
 	}
 	finding_say(finding, VERDICT_LIMITED,
-		    "RLIMIT_NOFILE is %" PRIu64 ": each thread takes one for each CPU", files);
+		    "RLIMIT_NOFILE is %" PRIu64 ": each thread needs one for each CPU", files);
 	(void)limit_remedy_for(RLIMIT_NOFILE, &(struct rlimit){files, files}, facts->own.is_root,
 			       LIMIT_MANY_FILES, finding->remedy, sizeof(finding->remedy));
 }
@@ -199,16 +197,18 @@ static void check_shared_memory(const struct doctor_facts *facts, struct finding
 {
 	bool small = facts->own.shared_bytes < WANTED_SHARED_BYTES;
 
-	finding_say(finding, VERDICT_OK, "/dev/shm can be written to, %.0f MB are free",
+	finding_say(finding, VERDICT_OK, "/dev/shm is writable, %.0f MB free",
 		    (double)facts->own.shared_bytes / 1e6);
 	if (facts->own.shared_memory && !small)
 		return;
 	if (!facts->own.shared_memory)
-		finding_say(finding, VERDICT_LIMITED,
-			    "/dev/shm cannot be written to: samples from inside go through /tmp");
+		finding_say(
+			finding, VERDICT_LIMITED,
+			"/dev/shm is not writable: samples taken inside programs go through /tmp");
 	else
 		finding_say(finding, VERDICT_LIMITED,
-			    "/dev/shm has but %.1f MB free: samples from inside go through /tmp",
+			    "/dev/shm has only %.1f MB free: samples taken inside programs go "
+			    "through /tmp",
 			    (double)facts->own.shared_bytes / 1e6);
 	finding_advise(finding, "sudo mount -t tmpfs -o mode=1777,size=256m tmpfs /dev/shm; in a "
 				"container: --shm-size 256m");
@@ -220,13 +220,13 @@ static void check_seccomp(const struct doctor_facts *facts, struct finding *find
 
 	doctor_list_refused(facts, ~0u, refused, sizeof(refused));
 	if (facts->own.seccomp == 0) {
-		finding_say(finding, VERDICT_OK, "no filter of system calls (seccomp)");
+		finding_say(finding, VERDICT_OK, "no seccomp filter");
 	} else if (!refused[0]) {
 		finding_say(finding, VERDICT_OK,
-			    "a filter (seccomp) refuses none of the calls that sandboxes like to "
-			    "refuse");
+			    "a seccomp filter is active, but blocks none of the system calls that "
+			    "sandboxes usually block");
 	} else {
-		finding_say(finding, VERDICT_LIMITED, "a filter (seccomp) refuses %s", refused);
+		finding_say(finding, VERDICT_LIMITED, "a seccomp filter blocks %s", refused);
 		finding_advise_sandbox(finding, facts);
 	}
 }
@@ -234,10 +234,10 @@ static void check_seccomp(const struct doctor_facts *facts, struct finding *find
 static void check_container(const struct doctor_facts *facts, struct finding *finding)
 {
 	if (facts->own.container[0])
-		finding_say(finding, VERDICT_OK, "this is one (%s): sysctl works on its host",
+		finding_say(finding, VERDICT_OK, "this is a container (%s): run sysctl on its host",
 			    facts->own.container);
 	else
-		finding_say(finding, VERDICT_OK, "none was seen");
+		finding_say(finding, VERDICT_OK, "none detected");
 }
 
 static void check_lockdown(const struct doctor_facts *facts, struct finding *finding)
@@ -272,12 +272,12 @@ static void check_capabilities(const struct doctor_facts *facts, struct finding 
 			length += (size_t)snprintf(missing + length, sizeof(missing) - length,
 						   "%s%s", length > 0 ? ", " : "", wanted[i].name);
 	if (!missing[0]) {
-		finding_say(finding, VERDICT_OK, "all that wick can use");
+		finding_say(finding, VERDICT_OK, "all that wick uses");
 		return;
 	}
 	finding_say(finding, VERDICT_LIMITED, "missing: %s%s", missing,
 		    marked && facts->own.no_new_privileges
-			    ? " (the file has them, but no_new_privs is set)"
+			    ? " (the binary has them, but no_new_privs is set)"
 			    : "");
 	finding_advise_rights(finding, facts);
 }
@@ -285,11 +285,11 @@ static void check_capabilities(const struct doctor_facts *facts, struct finding 
 static void check_unprivileged_bpf(const struct doctor_facts *facts, struct finding *finding)
 {
 	if (facts->perf.unprivileged_bpf_disabled == PERF_PROBE_UNKNOWN)
-		finding_say(finding, VERDICT_OK, "kernel.unprivileged_bpf_disabled is not there");
+		finding_say(finding, VERDICT_OK, "kernel.unprivileged_bpf_disabled does not exist");
 	else
 		finding_say(finding, VERDICT_OK,
 			    "kernel.unprivileged_bpf_disabled is %" PRId64
-			    ": no matter, wick loads programs with cap_bpf",
+			    "; this does not affect wick, which uses cap_bpf",
 			    facts->perf.unprivileged_bpf_disabled);
 }
 

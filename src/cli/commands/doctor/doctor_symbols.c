@@ -43,7 +43,7 @@ static void check_kernel_symbols(const struct doctor_facts *facts, struct findin
 static void check_jit(const struct doctor_facts *facts, struct finding *finding)
 {
 	(void)facts;
-	finding_say(finding, VERDICT_OK, "named where its runtime lists it, which takes a flag");
+	finding_say(finding, VERDICT_OK, "has names if its runtime lists it, which needs a flag");
 	finding_advise(finding, "node --perf-basic-prof; java -XX:+PreserveFramePointer "
 				"-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
 }
@@ -87,8 +87,8 @@ void doctor_symbol_remedy(const char *os_release, char *ret, size_t size)
 			return;
 		}
 	(void)snprintf(ret, size,
-		       "export DEBUGINFOD_URLS=https://debuginfod.elfutils.org, and --debuginfod "
-		       "when looking at a recording");
+		       "export DEBUGINFOD_URLS=https://debuginfod.elfutils.org, then use "
+		       "--debuginfod with wick report and others");
 }
 
 /* Whether the debug information of a file is at hand, in it or beside it. */
@@ -126,12 +126,11 @@ static void check_libc(const struct doctor_facts *facts, struct finding *finding
 		return;
 	}
 	if (has_lines(info.dli_fname)) {
-		finding_say(finding, VERDICT_OK, "those of %.200s are here", info.dli_fname);
+		finding_say(finding, VERDICT_OK, "those of %.200s are installed", info.dli_fname);
 		return;
 	}
 	finding_say(finding, VERDICT_LIMITED,
-		    "none for %.200s: its own functions have no lines, and few names",
-		    info.dli_fname);
+		    "none for %.200s: its functions have no lines and few names", info.dli_fname);
 	os_release[file ? fread(os_release, 1, OS_RELEASE_BYTES, file) : 0] = '\0';
 	doctor_symbol_remedy(os_release, remedy, sizeof(remedy));
 	finding_advise(finding, "%s", remedy);
@@ -146,11 +145,11 @@ static void check_debuginfod(const struct doctor_facts *facts, struct finding *f
 
 	(void)facts;
 	if (is_set && has_program)
-		finding_say(finding, VERDICT_OK, "asked with --debuginfod: %.200s", servers);
+		finding_say(finding, VERDICT_OK, "used with --debuginfod: %.200s", servers);
 	else
 		finding_say(finding, VERDICT_OK, "not used: %s",
 			    has_program ? "DEBUGINFOD_URLS is not set"
-					: "the program debuginfod-find is not there");
+					: "the program debuginfod-find is not installed");
 	if (!has_program)
 		finding_advise(finding, "for debug symbols from a server: sudo apt install "
 					"debuginfod, or the package elfutils-debuginfod-client");
@@ -173,11 +172,11 @@ static void check_parts(const struct doctor_facts *facts, struct finding *findin
 					   part->needs);
 	}
 	if (!missing[0]) {
-		finding_say(finding, VERDICT_OK, "all of them: see wick --version");
+		finding_say(finding, VERDICT_OK, "all are built in: see wick --version");
 		return;
 	}
-	finding_say(finding, VERDICT_LIMITED, "left out: %s", missing);
-	finding_advise(finding, "build wick anew with what they need: sudo apt install%s", needs);
+	finding_say(finding, VERDICT_LIMITED, "not built in: %s", missing);
+	finding_advise(finding, "rebuild wick after: sudo apt install%s", needs);
 }
 
 const struct doctor_check doctor_symbols[] = {
