@@ -485,7 +485,7 @@ def test_kernel_frames_need_permission(wick, as_nobody):
     done = wick.run("sample", "--kernel", "-n", 1, os.getpid(), prefix=as_nobody)
     assert done.returncode == contract.FAILED
     assert len(done.stderr.splitlines()) <= 2
-    assert "leave out --kernel" in done.stderr
+    assert "remove --kernel" in done.stderr
 
 
 def test_the_ptrace_engine_records_kernel_frames(wick, background):

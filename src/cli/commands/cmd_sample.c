@@ -151,8 +151,8 @@ static int prepare_kernel(struct printer *printer, struct error *err)
 	int r = kernel_stack_probe();
 
 	if (r < 0) {
-		(void)error_errno(err, r, "cannot read the kernel's part of stacks");
-		error_remedy(err, "run as root, or leave out --kernel");
+		(void)error_errno(err, r, "cannot read the kernel stacks");
+		error_remedy(err, "run as root, or remove --kernel");
 		return r;
 	}
 	printer->kernel = kernel_addresses_new();
@@ -197,14 +197,13 @@ static int run_sample(const struct command_context *context, void *values, int a
 	uint64_t interval_ms = INTERVAL_MS;
 
 	if (!parse(argv[0], PID_MAX, &pid))
-		return command_misused(context,
-				       "%s is not the id of a process; usage: wick sample PID "
-				       "[INTERVAL_MS]",
-				       argv[0]);
+		return command_misused(
+			context, "%s is not a process ID; usage: wick sample PID [INTERVAL_MS]",
+			argv[0]);
 	if (argc > 1 && !parse(argv[1], INTERVAL_MAX_MS, &interval_ms))
 		return command_misused(context,
-				       "%s is not an interval, which is 1 to %u ms; usage: wick "
-				       "sample PID [INTERVAL_MS]",
+				       "%s is not an interval from 1 to %u ms; usage: wick sample "
+				       "PID [INTERVAL_MS]",
 				       argv[1], INTERVAL_MAX_MS);
 	printer.stacks = (struct live_stacks_config){
 		.pid = (pid_t)pid,
@@ -229,15 +228,16 @@ static const struct option_spec table[] = {
 	{"duration", 'd', OPTION_DURATION(struct sample_options, duration_ns), .argument = "TIME",
 	 .min = NS_PER_MS, .help = "stop after this time"},
 	{"threads", 0, OPTION_FLAG(struct sample_options, threads),
-	 .help = "all threads, not the main one alone"},
+	 .help = "sample all threads, not only the main thread"},
 	{"verbose", 'v', OPTION_FLAG(struct sample_options, verbose),
-	 .help = "say which function, module and line each address is"},
+	 .help = "show function, module and line of each address"},
 	{"unwind", 0, OPTION_ENUM(struct sample_options, unwind, "auto", "fp"),
-	 .help = "how to find callers: by unwind tables, or by frame pointers alone"},
+	 .help = "how to find callers: with unwind tables (auto), or with frame pointers only "
+		 "(fp)"},
 	{"kernel", 0, OPTION_TOGGLE(struct sample_options, kernel),
-	 .help = "where sleeping threads are inside the kernel too (as root)"},
+	 .help = "also show where sleeping threads are in the kernel (needs root)"},
 	{"depth", 0, OPTION_U64(struct sample_options, depth), .argument = "N", .min = 1,
-	 .max = 65536, .help = "addresses shown of a stack"},
+	 .max = 65536, .help = "how many addresses of a stack to show"},
 	OPTION_END,
 };
 

@@ -271,19 +271,19 @@ static int print(const struct command_context *context, const struct recorders *
 static int nobody(const struct recorders *recorders, pid_t pid, struct error *err)
 {
 	if (pid > 0)
-		(void)error_set(err, -ESRCH, "nobody records process %d", (int)pid);
+		(void)error_set(err, -ESRCH, "no recorder records process %d", (int)pid);
 	else
-		(void)error_set(err, -ESRCH, "no recorder runs here");
+		(void)error_set(err, -ESRCH, "no recorder is running");
 	if (recorders->silent.code < 0) { /* it may be the one */
-		(void)error_prefix(err, -ESRCH, "as far as is known");
+		(void)error_prefix(err, -ESRCH, "as far as wick can see");
 		error_remedy(err, "%.150s; %.60s", recorders->silent.text,
 			     recorders->silent.remedy);
 		return -ESRCH;
 	}
 	error_remedy(err, "%s",
 		     recorders->others > 0
-			     ? "other users' recorders answer to them and to root alone"
-			     : "begin with: wick record -p PID, or wick record -- PROGRAM");
+			     ? "recorders of other users answer only to them and to root"
+			     : "start one: wick record -p PID, or wick record -- PROGRAM");
 	return -ESRCH;
 }
 
@@ -296,11 +296,12 @@ static int run_status(const struct command_context *context, void *values, int a
 	int r = 0;
 
 	if (options->pause + options->resume + options->write > 1)
-		return command_misused(context, "--pause, --resume and --write exclude each other");
+		return command_misused(context,
+				       "--pause, --resume and --write cannot be used together");
 	if (argc == 0 && (options->pause || options->resume || options->write))
 		return command_misused(context, "--pause, --resume and --write need a PID");
 	if (argc > 0 && (number_parse_u64(argv[0], &pid) < 0 || pid == 0 || pid > INT32_MAX))
-		return command_misused(context, "%s is not the id of a process", argv[0]);
+		return command_misused(context, "%s is not a process ID", argv[0]);
 	if (!recorders.answers)
 		r = error_set(&err, -ENOMEM, "out of memory");
 	if (r == 0)
@@ -324,18 +325,18 @@ static int run_status(const struct command_context *context, void *values, int a
 
 static const struct option_spec table[] = {
 	{"pause", 0, OPTION_FLAG(struct status_options, pause),
-	 .help = "pause the sampling; the target is followed all the same"},
+	 .help = "pause sampling; wick still follows the target"},
 	{"resume", 0, OPTION_FLAG(struct status_options, resume), .help = "end a pause or a delay"},
 	{"write", 0, OPTION_FLAG(struct status_options, write),
-	 .help = "write what there is so far to the recorder's file"},
+	 .help = "write what was recorded so far to the recorder's file"},
 	{"format", 0, OPTION_ENUM(struct status_options, format, "text", "json"),
-	 .help = "how to print it"},
+	 .help = "output format"},
 	OPTION_END,
 };
 
 const struct command command_status = {
 	.name = "status",
-	.summary = "show how recordings go that are under way, pause them and let them go on",
+	.summary = "show active recordings, pause and resume them",
 	.synopsis = "[OPTIONS] [PID]",
 	.description = help_description,
 	.examples = help_examples,
@@ -343,7 +344,7 @@ const struct command command_status = {
 	.options_size = sizeof(struct status_options),
 	.defaults = &(const struct status_options){0},
 	.max_arguments = 1,
-	.argument_help = "PID: a process that is recorded, or its recorder",
+	.argument_help = "PID: a process that is being recorded, or its recorder",
 	.argument_offer = OPTION_OFFER_PID,
 	.run = run_status,
 };

@@ -94,17 +94,16 @@ static const char *conflict(const struct command_context *context,
 		      (options->cgroup != NULL);
 
 	if (targets > 1)
-		return "-p (or --name), -t, -a and --cgroup exclude each other";
+		return "-p (or --name), -t, -a and --cgroup cannot be used together";
 	if (attach_conflict(context, &options->attach))
 		return attach_conflict(context, &options->attach);
 	if (targets > 0 && argc > 0)
-		return "either watch what runs with -p, --name, -t, -a or --cgroup, or give a "
-		       "program to run";
+		return "give either -p, --name, -t, -a or --cgroup, or a program to run";
 	if (targets == 0 && argc == 0)
 		return "nothing to watch: give a program, -p PID, --name NAME, -t TID, -a or "
 		       "--cgroup";
 	if (options->format == TOP_FORMAT_JSON && options->count == 0 && !options->once)
-		return "--format json is for what is printed: give --once or --count N";
+		return "--format json needs --once or --count N";
 	return NULL;
 }
 
@@ -502,8 +501,8 @@ static int watch_target(struct top *top, int argc, char **argv, int *ret_exec, s
 	left = watch_close(top->watch);
 	if (left > 0)
 		command_note(top->context,
-			     "%s goes on as process %d, for it did not end when it got SIGTERM: "
-			     "kill -KILL %d ends it",
+			     "%s did not end on SIGTERM and keeps running as process %d: to end "
+			     "it, run kill -KILL %d",
 			     top->program, (int)left, (int)left);
 	live_profile_free(top->live);
 	top_model_fini(&top->model);
@@ -559,56 +558,58 @@ static int run_top(const struct command_context *context, void *values, int argc
 static const struct option_spec table[] = {
 	{OPTION_GROUP(struct top_options, attach, attach_option_table)},
 	{"tid", 't', OPTION_NUMBERS(struct top_options, tids), .argument = "TID[,TID...]", .min = 1,
-	 .max = INT32_MAX, .help = "watch these threads alone"},
+	 .max = INT32_MAX, .help = "watch these threads only"},
 	{"all", 'a', OPTION_FLAG(struct top_options, all), .help = "watch the whole machine"},
 	{"cgroup", 0, OPTION_STRING(struct top_options, cgroup), .argument = "PATH",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "watch all processes of a control group: its folder, or its name "
-		 "as in /proc/PID/cgroup"},
+	 .help = "watch all processes of a control group: its directory, or its name as in "
+		 "/proc/PID/cgroup"},
 	{"mode", 0, OPTION_ENUM(struct top_options, mode, "cpu", "wall", "offcpu"),
-	 .help = "which time: on the CPUs, off them (asleep, or waiting for one), or all of it"},
+	 .help = "which time to show: cpu (on a CPU), offcpu (asleep or waiting for a CPU), or "
+		 "wall (both)"},
 	{"frequency", 'F', OPTION_U64(struct top_options, frequency_hz), .argument = "HZ",
-	 .min = 10, .max = 10000, .help = "samples a second on each busy CPU"},
+	 .min = 10, .max = 10000, .help = "samples per second on each busy CPU"},
 	{"engine", 0,
 	 OPTION_WORD(struct top_options, engine, "auto", "ebpf", "perf", "signal", "ptrace"),
 	 .key = "sampling.engine",
-	 .help = "how to sample; wick list engines tells what each can do"},
+	 .help = "how to sample; wick list engines shows what each engine can do"},
 	{"overhead", 0, OPTION_DOUBLE(struct top_options, overhead_percent), .argument = "PERCENT",
 	 .min = 0.1, .max = 50, .off = "off", .key = "sampling.overhead_percent",
-	 .help = "what sampling may cost, of the target's time: the rate falls when it is more"},
+	 .help = "limit the cost of sampling to this share of the target's CPU time: the rate "
+		 "drops if the cost is higher"},
 	{"depth", 0, OPTION_U64(struct top_options, depth), .argument = "N", .min = 1, .max = 1024,
-	 .key = "sampling.depth", .help = "frames kept of a stack"},
+	 .key = "sampling.depth", .help = "how many frames of a stack to keep"},
 	{"kernel", 0, OPTION_TOGGLE(struct top_options, kernel), .key = "sampling.kernel",
-	 .help = "frames of the kernel too"},
+	 .help = "also sample kernel frames"},
 	{"children", 0, OPTION_TOGGLE(struct top_options, children), .key = "sampling.children",
-	 .help = "follow processes that the program starts"},
+	 .help = "also watch processes that the program starts"},
 	{"window", 0, OPTION_DURATION(struct top_options, window_ns), .argument = "TIME",
 	 .min = 1e9, .max = LIVE_WINDOW_MAX_S * 1e9, .key = "view.top_window",
-	 .help = "how much of the past is shown; the key w switches to all since the start"},
+	 .help = "how much of the past to show; the key w switches to everything since the start"},
 	{"interval", 0, OPTION_DURATION(struct top_options, interval_ns), .argument = "TIME",
 	 .min = 1e8, .max = 3600e9, .key = "view.top_interval",
-	 .help = "how often it is drawn, or printed"},
+	 .help = "how often to update the screen, or to print"},
 	{"view", 0, OPTION_ENUM(struct top_options, pane, "functions", "threads", "flame"),
-	 .help = "what is shown first: functions with a small flame graph, threads, or the flame "
-		 "graph alone"},
+	 .help = "what to show first: functions with a small flame graph, threads, or only the "
+		 "flame graph"},
 	{"sort", 0, OPTION_ENUM(struct top_options, sort, "self", "total", "name"),
-	 .help = "the order of functions"},
+	 .help = "order of the functions"},
 	{"names", 0, OPTION_ENUM(struct top_options, names, "short", "full"), .key = "view.names",
-	 .help = "short: without arguments of functions and templates; JSON has full names unless "
-		 "told"},
+	 .help = "short leaves out arguments of functions and templates; full is the default for "
+		 "JSON"},
 	{"count", 0, OPTION_U64(struct top_options, count), .argument = "N", .min = 1, .max = 1e9,
-	 .help = "print N tables as text, one after each interval, and end; for scripts"},
+	 .help = "print N tables as text, one after each interval, then exit; for scripts"},
 	{"once", 0, OPTION_FLAG(struct top_options, once), .help = "the same as --count 1"},
 	{"format", 0, OPTION_ENUM(struct top_options, format, "text", "json"),
-	 .help = "how to print; JSON is that of wick report, of functions, with --view threads of "
-		 "threads, with --view flame of the call tree"},
+	 .help = "output format; JSON is that of wick report: functions, or threads with --view "
+		 "threads, or the call tree with --view flame"},
 	{OPTION_GROUP(struct top_options, symbols, symbol_option_table), .help = "Symbols"},
 	OPTION_END,
 };
 
 const struct command command_top = {
 	.name = "top",
-	.summary = "watch live where a program, processes or the machine spend their time",
+	.summary = "show live where a program, processes or the machine spend their time",
 	.synopsis = "[OPTIONS] -p PID[,PID...]\n[OPTIONS] --name NAME\n[OPTIONS] -t "
 		    "TID[,TID...]\n[OPTIONS] -a\n"
 		    "[OPTIONS] --cgroup PATH\n[OPTIONS] [--] PROGRAM [ARGUMENTS]",
@@ -628,7 +629,7 @@ const struct command command_top = {
 							    .detail = SYMBOLS_NAMES,
 							    .files = SYMBOL_FILE_OPTIONS_DEFAULT}},
 	.max_arguments = -1,
-	.argument_help = "PROGRAM: what to run and watch",
+	.argument_help = "PROGRAM: the program to run and watch",
 	.argument_offer = OPTION_OFFER_PROGRAM,
 	.runs_program = true,
 	.run = run_top,

@@ -175,7 +175,7 @@ static SCREEN *open_screen(void)
 
 static int refuse(const char *type, struct error *err)
 {
-	(void)error_set(err, -ENOTTY, "cannot use the terminal: its type \"%s\" is not known",
+	(void)error_set(err, -ENOTTY, "cannot use the terminal: unknown type \"%s\"",
 			type ? type : "");
 	error_remedy(err, "set TERM, for example to xterm, or print tables with --count N");
 	return -ENOTTY;
