@@ -472,7 +472,7 @@ def test_the_newest_recording_is_reported_when_no_file_is_given(wick):
         os.utime(wick.folder / name, (then, then))
     (wick.folder / "link.wick").symlink_to("old.wick")
     done = wick.ok("report", "--sort", "total")
-    assert "new.wick is the newest recording of this folder" in done.stderr
+    assert "new.wick, the newest recording in this directory" in done.stderr
     assert "in_new" in done.stdout and "in_old" not in done.stdout
 
 
@@ -483,7 +483,7 @@ def test_files_that_are_no_recordings_are_passed_over(wick):
     (wick.folder / "empty.wick").touch()
     (wick.folder / "text.wick").write_text("not a recording\n")
     done = wick.ok("report")
-    assert "old.wick is the newest recording of this folder" in done.stderr and "in_it" in done.stdout
+    assert "old.wick, the newest recording in this directory" in done.stderr and "in_it" in done.stdout
     (wick.folder / "old.wick").unlink()
     done = wick.run("report")
     assert done.returncode == contract.USAGE and "has no recording" in done.stderr

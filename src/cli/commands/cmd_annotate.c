@@ -31,8 +31,8 @@ static int none_matches(const struct command_context *context, const char *file,
 {
 	struct error err = {0};
 
-	(void)error_set(&err, -ENOENT, "no function with samples is called %s", pattern);
-	error_remedy(&err, "see what there is: wick report %s; or give a regular expression: /%s/",
+	(void)error_set(&err, -ENOENT, "no function named %s has samples", pattern);
+	error_remedy(&err, "list the functions: wick report %s; or give a regular expression: /%s/",
 		     file, pattern[0] == '/' ? "RE" : pattern);
 	return command_failed(context, &err);
 }
@@ -43,7 +43,7 @@ static int several_match(const struct command_context *context, const char *patt
 	struct bytes text = {0};
 	size_t i;
 
-	bytes_printf(&text, "wick: %s matches %zu functions, the largest first; name one:\n",
+	bytes_printf(&text, "wick: %s matches %zu functions (largest first); name one of them:\n",
 		     pattern, found->count);
 	for (i = 0; i < found->count && i < MAX_LISTED; i++) {
 		bytes_printf(&text, "      ");
@@ -113,10 +113,10 @@ static int run_annotate(const struct command_context *context, void *values, int
 
 static const struct option_spec table[] = {
 	{"asm", 0, OPTION_FLAG(struct annotate_command_options, assembly),
-	 .help = "instructions instead of source lines; needs objdump or llvm-objdump"},
+	 .help = "show instructions instead of source lines; needs objdump or llvm-objdump"},
 	{OPTION_GROUP(struct annotate_command_options, sources, source_option_table)},
 	{"format", 0, OPTION_ENUM(struct annotate_command_options, format, "text", "json"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	{OPTION_GROUP(struct annotate_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };

@@ -81,33 +81,34 @@ static int run_flame(const struct command_context *context, void *values, int ar
 static const struct option_spec table[] = {
 	{"output", 'o', OPTION_STRING(struct flame_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "where to write: FILE.svg, FILE.png, or FILE.html for the page; - is standard "
-		 "output, as SVG (default: the recording's name with .svg)"},
+	 .help = "where to write: FILE.svg, FILE.png, or FILE.html for the page; - writes SVG to "
+		 "standard output (default: the recording's name with .svg)"},
 	{"title", 0, OPTION_STRING(struct flame_command_options, title), .argument = "TEXT",
-	 .help = "the heading (default: what was recorded)"},
+	 .help = "heading (default: what was recorded)"},
 	{"by", 0, OPTION_ENUM(struct flame_command_options, by, "process", "thread", "nothing"),
-	 .key = "view.flame_by", .help = "what the lowest row stands for"},
+	 .key = "view.flame_by", .help = "what the lowest row shows"},
 	{"icicle", 0, OPTION_FLAG(struct flame_command_options, icicle),
-	 .help = "the root at the top"},
+	 .help = "draw the root at the top"},
 	{"inverted", 0, OPTION_FLAG(struct flame_command_options, inverted),
 	 .help = "start with the leaves and grow towards their callers"},
 	{"value", 0, OPTION_STRING(struct flame_command_options, value), .argument = "NAME",
-	 .help = "what widths are: samples, cpu …, as the head names them (default: the main one)"},
+	 .help = "what the widths mean: samples, cpu …, as named in the first lines of wick report "
+		 "(default: the main value)"},
 	{"colors", 0,
 	 OPTION_ENUM(struct flame_command_options, colors, "category", "module", "hash", "heat",
 		     "cvd", "contrast", "language"),
 	 .key = "view.colors",
-	 .help = "what colours mean; heat is by self time, cvd for the colour-blind, contrast has "
-		 "patterns"},
+	 .help = "what colours mean; heat shows self time, cvd is for the colour-blind, contrast "
+		 "adds patterns"},
 	{"width", 0, OPTION_U64(struct flame_command_options, width_px), .argument = "PX",
 	 .min = 200, .max = 100000, .key = "view.width_px",
 	 .help = "width of the picture; a browser fits it to its window"},
 	{"min-width", 0, OPTION_DOUBLE(struct flame_command_options, min_width_px),
 	 .argument = "PX", .max = 100, .key = "view.min_width_px",
-	 .help = "narrower boxes are left out and counted"},
+	 .help = "leave out boxes narrower than this, and count them"},
 	{"source", 0, OPTION_TOGGLE(struct flame_command_options, source), .key = "view.source",
-	 .help = "put the source lines around those with samples into a page (x.html); given here, "
-		 "also where recording, program and source are not all yours"},
+	 .help = "include source lines around samples in the page (x.html); if you give this "
+		 "option, even if recording, program and source do not all belong to you"},
 	{OPTION_GROUP(struct flame_command_options, sources, source_option_table)},
 	{OPTION_GROUP(struct flame_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,

@@ -58,7 +58,7 @@ static void warn(const struct command_context *context, const struct profile *pr
 
 	missing_names_put_warnings(profile, &text);
 	if (text.size > 0) {
-		bytes_printf(&text, "      what would help: wick report --missing ");
+		bytes_printf(&text, "      see what would help: wick report --missing ");
 		text_put_shell(&text, path);
 		bytes_put_u8(&text, '\n');
 	}
@@ -142,9 +142,9 @@ static int run_sites(const struct command_context *context,
 	of_heap.heap_usual_step_ns =
 		HEAP_FINE_STEP_NS; /* short runs have spikes and steps as well */
 	if (options->tree) {
-		(void)error_set(&err, -EINVAL, "--by site lists places, it has no --tree");
-		error_remedy(&err, "leave out one of them: --tree --value inuse_space shows who "
-				   "calls the places");
+		(void)error_set(&err, -EINVAL, "--by site lists places and has no --tree");
+		error_remedy(&err, "remove one of them; --tree --value inuse_space shows the "
+				   "callers of the places");
 		return command_refused(context, &err);
 	}
 	if (load_heap(path, &of_heap, &heap, &err) < 0)
@@ -170,22 +170,21 @@ static int check_view(const struct command_context *context,
 		return command_misused(context, "--by %s is a view of a plug-in and has no --tree",
 				       options->by);
 	if (view->plugin && sorts(context, options))
-		return command_misused(context,
-				       "--by %s is a view of a plug-in, which does not use --sort",
+		return command_misused(context, "--by %s is a view of a plug-in and has no --sort",
 				       options->by);
 	if (view->plugin)
 		return COMMAND_DONE;
 	if (view->by == REPORT_BY_SITE && sorts(context, options))
-		return command_misused(context, "--by site has no --sort: the place that held most "
-						"at the peak comes first");
+		return command_misused(context, "--by site has no --sort: it always lists the "
+						"place that held most at the peak first");
 	if (view->by == REPORT_BY_LOCK && options->tree)
-		return command_misused(context, "--by lock lists locks, it has no --tree");
+		return command_misused(context, "--by lock lists locks and has no --tree");
 	if (options->tree && (view->by == REPORT_BY_MODULE || view->by == REPORT_BY_STATE ||
 			      view->by == REPORT_BY_LINE))
-		return command_misused(context,
-				       "--by %s has no --tree; there is one of all functions, by "
-				       "thread and by process",
-				       options->by);
+		return command_misused(
+			context,
+			"--by %s has no --tree; use --tree with --by function, thread or process",
+			options->by);
 	return COMMAND_DONE;
 }
 
@@ -194,15 +193,15 @@ static int check(const struct command_context *context,
 		 const struct report_command_options *options, const struct view_ops *view)
 {
 	if (!view)
-		return command_misused(context, "there is no view called %s; see: wick list views",
+		return command_misused(context, "unknown view %s; see: wick list views",
 				       options->by);
 	if (options->analyse && strcmp(options->analyse, ANALYSERS_ALL) != 0 &&
 	    !plugins_find_analyser(context->plugins, options->analyse))
-		return command_misused(context,
-				       "there is no analyser called %s; see: wick list analysers",
+		return command_misused(context, "unknown analyser %s; see: wick list analysers",
 				       options->analyse);
 	if (options->fail_on != FAIL_ON_OFF && !options->analyse)
-		return command_misused(context, "--fail-on is for findings: give --analyse all");
+		return command_misused(context,
+				       "--fail-on needs --analyse, for example --analyse all");
 	return check_view(context, options, view);
 }
 
@@ -293,7 +292,7 @@ static int run_report(const struct command_context *context, void *values, int a
 		return status;
 	if (newest_recording(".", &newest, &err) < 0)
 		return command_refused(context, &err);
-	command_note(context, "%s is the newest recording of this folder", newest);
+	command_note(context, "using %s, the newest recording in this directory", newest);
 	status = run_on(context, options, newest);
 	free(newest);
 	return status;
@@ -304,43 +303,47 @@ static const struct option_spec table[] = {
 	 .words = (const char *const[]){"function", "module", "thread", "process", "state", "line",
 					"site", "lock", NULL},
 	 .more_words = true,
-	 .help = "what a row stands for; a state is what threads were doing: on CPU, sleeping, "
-		 "waiting for a CPU …; a line one of the source; a site a place that allocates, "
-		 "of wick heap; a lock what threads waited for, of --mode offcpu and wall; or a "
-		 "view of a plug-in, see: wick list views"},
+	 .help = "what a row shows: function, module, thread, process; state: what threads were "
+		 "doing (on CPU, sleeping, waiting for a CPU …); line: a source line; site: a "
+		 "place that allocates (wick heap); lock: what threads waited for (--mode offcpu "
+		 "and wall); or a view of a plug-in, see: wick list views"},
 	{"sort", 0, OPTION_ENUM(struct report_command_options, sort, "self", "total", "samples"),
-	 .help = "what comes first: the largest self, total or number of samples; in a tree among "
-		 "siblings, where total is the default"},
+	 .help = "what to list first: the largest self, total or number of samples; in a tree, "
+		 "this sorts siblings, and total is the default"},
 	{"missing", 0, OPTION_FLAG(struct report_command_options, missing),
-	 .help = "modules without names or lines, by lost samples, and what would help"},
+	 .help = "list modules without names or lines, by the samples affected, and what would "
+		 "help"},
 	{"analyse", 0, OPTION_STRING(struct report_command_options, analyse), .argument = "NAME",
 	 .words = (const char *const[]){ANALYSERS_ALL, "missing", NULL}, .more_words = true,
-	 .help = "what analysers find, instead of a table: one of them, see: wick list analysers"},
+	 .help = "show what an analyser finds, or all of them, instead of a table; see: wick list "
+		 "analysers"},
 	{"analyze", 0, OPTION_ALIAS("analyse")},
 	{"fail-on", 0,
 	 OPTION_ENUM(struct report_command_options, fail_on, "off", "note", "warning", "error"),
-	 .help = "with --analyse: end with status 3 when there is such a finding, or a worse one"},
+	 .help = "with --analyse: exit with status 3 if there is such a finding, or a worse one"},
 	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
-	 .help = "the call tree instead of a table; with --by thread or process one for each"},
+	 .help = "show the call tree instead of a table; with --by thread or process, one tree for "
+		 "each"},
 	{"inverted", 0, OPTION_FLAG(struct report_command_options, inverted),
-	 .help = "with --tree: from the hot functions to their callers"},
+	 .help = "with --tree: start at the hot functions and show their callers"},
 	{"value", 0, OPTION_STRING(struct report_command_options, value), .argument = "NAME",
-	 .help = "what to add up: samples, cpu …, as the head names them (default: the main one)"},
+	 .help = "what to add up: samples, cpu …, as named in the first lines of the report "
+		 "(default: the main value)"},
 	{"limit", 'n', OPTION_U64(struct report_command_options, limit), .argument = "ROWS",
 	 .max = 1000000, .key = "view.limit",
-	 .help = "rows of the table; 0 shows all, as JSON does unless told"},
+	 .help = "rows of the table; 0 shows all, which is the default for JSON"},
 	{"interval", 0, OPTION_U64(struct report_command_options, interval_ms), .argument = "MS",
 	 .min = 1, .max = HEAP_INTERVAL_MAX_MS,
-	 .help = "with --by site: step of what is found over time, in milliseconds (default: that "
-		 "of wick heap --interval, else 1 and more the longer the recording is)"},
+	 .help = "with --by site: time step of the analysis of growth, in milliseconds (default: "
+		 "the --interval of wick heap, else 1, and more for long recordings)"},
 	{"min-percent", 0, OPTION_DOUBLE(struct report_command_options, min_percent),
 	 .argument = "PCT", .max = 100, .key = "view.min_percent",
-	 .help = "with --tree: smaller parts are only counted, in one line at the end"},
+	 .help = "with --tree: count smaller parts in one line at the end instead of showing them"},
 	{"max-depth", 0, OPTION_U64(struct report_command_options, max_depth), .argument = "N",
 	 .max = 100000, .key = "view.max_depth",
-	 .help = "with --tree: deeper parts are only counted; 0 shows all"},
+	 .help = "with --tree: count deeper parts instead of showing them; 0 shows all"},
 	{"format", 0, OPTION_ENUM(struct report_command_options, format, "text", "json"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	{OPTION_GROUP(struct report_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };
@@ -360,8 +363,8 @@ const struct command command_report = {
 							   .look = LOOK_OPTIONS_DEFAULT},
 	.min_arguments = 0,
 	.max_arguments = 1,
-	.argument_help = "FILE: a recording, or - for standard input (default: the newest .wick of "
-			 "this folder)",
+	.argument_help = "FILE: a recording, or - for standard input (default: the newest .wick "
+			 "file in this directory)",
 	.argument_offer = OPTION_OFFER_FILE,
 	.has_gates = true,
 	.run = run_report,

@@ -134,16 +134,16 @@ static int run_timeline(const struct command_context *context, void *values, int
 
 static const struct option_spec table[] = {
 	{"by", 0, OPTION_ENUM(struct timeline_command_options, by, "thread", "process", "nothing"),
-	 .help = "what a row stands for"},
+	 .help = "what a row shows"},
 	{"step", 0, OPTION_DURATION(struct timeline_command_options, step_ns), .argument = "TIME",
 	 .min = 1,
-	 .help = "how long a step is (default: the time that is shown over a line: a sixtieth of "
-		 "it, or as many as the terminal is wide for)"},
+	 .help = "length of a step (default: the time shown divided by 60, or by as many columns "
+		 "as fit the terminal)"},
 	{"limit", 'n', OPTION_U64(struct timeline_command_options, limit), .argument = "ROWS",
 	 .max = 1000000, .key = "view.limit",
-	 .help = "rows, the busiest first; 0 shows all, as JSON and CSV do unless told"},
+	 .help = "rows, the busiest first; 0 shows all, which is the default for JSON and CSV"},
 	{"format", 0, OPTION_ENUM(struct timeline_command_options, format, "text", "json", "csv"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	{OPTION_GROUP(struct timeline_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };

@@ -49,7 +49,7 @@ const char *draw_flame_refuses(const char *output)
 	for (i = 0; i < ARRAY_SIZE(known); i++)
 		if (ends_in(output, known[i]))
 			return NULL;
-	return "graphs are .svg, .html or .png; other formats: wick export";
+	return "a flame graph is .svg, .html or .png; for other formats, use wick export";
 }
 
 void draw_flame_tell(const struct command_context *context, const char *path)
@@ -104,8 +104,9 @@ static void print_empty(const struct command_context *context, const struct prof
 	struct bytes line = {0};
 
 	bytes_printf(&line, "wick: the graph is empty: ");
-	text_put_terminal(&line, profile->why_empty ? profile->why_empty
-						    : "no samples, or everything was filtered out");
+	text_put_terminal(&line, profile->why_empty
+					 ? profile->why_empty
+					 : "no samples, or the filters removed everything");
 	bytes_put_u8(&line, '\n');
 	command_note_text(context, &line);
 	bytes_fini(&line);
