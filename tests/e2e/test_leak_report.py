@@ -30,11 +30,11 @@ def test_without_a_scan_gates_cannot_be_judged(wick, tmp_path):
     assert process.returncode == 1 and "wick heap --leaks" in process.stderr
     assert "unscanned" in process.stdout
     process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", "sh", "-c", "kill -9 $$")
-    assert process.returncode == 1 and "killed before its heap could be looked at" in process.stderr
+    assert process.returncode == 1 and "killed before its heap could be scanned" in process.stderr
     assert "--scan-every" in process.stderr and "leaks: " not in process.stderr
     process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("own_malloc"))
     assert process.returncode == 1 and "has a statically linked malloc()" in process.stderr
-    assert "whether there are leaks is not known: a scan at the end of a program failed" in process.stderr
+    assert "cannot tell whether there are leaks: a scan at the end of a program failed" in process.stderr
     (tmp_path / "bad").write_text("rule x\nsize many\nend\n")
     process = wick.run("leaks", path, "--suppressions", tmp_path / "bad")
     assert process.returncode == 2 and "bad:2:" in process.stderr and not process.stdout
@@ -69,7 +69,7 @@ def test_a_forked_child_is_scanned(wick, tmp_path):
 def test_a_child_that_was_killed_is_not_judged(wick, tmp_path):
     path, rules = tmp_path / "x.wick", tmp_path / "rules"
     gates = (("--fail-on", "definite"), ("--max-leak", "1M"))
-    unknown = "not known: a process with blocks that it did not free was not scanned"
+    unknown = "whether there are leaks: a process that did not free all its blocks was not scanned"
     for gate in gates:
         process = wick.run("heap", "-q", *gate, "-o", path, "--", *workload("leaks", "killed-child"))
         assert process.returncode == 1 and unknown in process.stderr and "--no-children" in process.stderr

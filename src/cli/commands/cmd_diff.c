@@ -75,9 +75,10 @@ static int check(const struct command_context *context, const struct diff_comman
 	int i;
 
 	if (options->absolute && options->normalized)
-		return command_misused(context, "--absolute and --normalized exclude each other");
+		return command_misused(context,
+				       "--absolute and --normalized cannot be used together");
 	if (strcmp(files[0], "-") == 0 && strcmp(files[1], "-") == 0)
-		return command_misused(context, "standard input can be one of both only");
+		return command_misused(context, "only one of the two files can be standard input");
 	if (options->output && draw_flame_refuses(options->output))
 		return command_misused(context, "%s: %s", options->output,
 				       draw_flame_refuses(options->output));
@@ -109,9 +110,10 @@ static int parse_gates(const struct command_context *context,
 			return command_refused(context, &err);
 		comparison->gate_count++;
 		if (gate->points && options->absolute)
-			return command_misused(
-				context, "%s: points are of shares, --absolute compares amounts",
-				gate->text);
+			return command_misused(context,
+					       "%s: percentage points (pp) need shares, but "
+					       "--absolute compares amounts",
+					       gate->text);
 	}
 	return COMMAND_DONE;
 }
@@ -147,10 +149,11 @@ static int check_side(const struct comparison *comparison, size_t side, struct e
 
 	if (!why)
 		return 0;
-	return error_advise(err,
-			    error_set(err, -ENODATA, "%s %s: no gate can be judged",
-				      comparison->diff.names[side], why),
-			    "record it again; wick info --check FILE tells what a recording has");
+	return error_advise(
+		err,
+		error_set(err, -ENODATA, "%s %s: no gate can be judged",
+			  comparison->diff.names[side], why),
+		"record it again; wick info --check FILE shows what a recording contains");
 }
 
 static int judge(struct comparison *comparison, const struct diff_command_options *options,
@@ -276,7 +279,8 @@ static void warn(const struct command_context *context, const struct comparison 
 			continue;
 		bytes_printf(&text, "      in ");
 		text_put_terminal(&text, comparison->diff.names[i]);
-		bytes_printf(&text, "; --symbol-path DIR finds the program as it was then\n");
+		bytes_printf(&text,
+			     "; give the directory of the old program with --symbol-path DIR\n");
 	}
 	command_note_text(context, &text);
 	bytes_fini(&text);
@@ -297,8 +301,8 @@ static int print_verdicts(const struct command_context *context,
 		diff_verdict_put(verdict, &line);
 		bytes_put_u8(&line, '\n');
 		if (!diff_verdict_is_judged(verdict))
-			bytes_printf(&line, "      see that it is spelt as wick report shows it; "
-					    "--symbol-path DIR finds names that are missing\n");
+			bytes_printf(&line, "      check the spelling against wick report; if "
+					    "names are missing, use --symbol-path DIR\n");
 		if (!line.failed) /* the status tells it too */
 			(void)fwrite(line.data, 1, line.size, context->err);
 		bytes_fini(&line);
@@ -368,51 +372,52 @@ static int run_diff(const struct command_context *context, void *values, int arg
 
 static const struct option_spec graph_table[] = {
 	{"title", 0, OPTION_STRING(struct diff_command_options, title), .argument = "TEXT",
-	 .help = "the heading (default: the names of the files)"},
+	 .help = "heading (default: the names of the files)"},
 	{"by", 0, OPTION_ENUM(struct diff_command_options, by, "nothing", "process"),
-	 .help = "what the lowest row stands for"},
+	 .help = "what the lowest row shows"},
 	{"icicle", 0, OPTION_FLAG(struct diff_command_options, icicle),
-	 .help = "the root at the top"},
+	 .help = "draw the root at the top"},
 	{"inverted", 0, OPTION_FLAG(struct diff_command_options, inverted),
 	 .help = "start with the leaves and grow towards their callers"},
 	{"colors", 0, OPTION_ENUM(struct diff_command_options, colors, "red-blue", "cvd"),
 	 .key = "view.diff_colors",
-	 .help = "more is red or, for the colour-blind, orange; less is blue"},
+	 .help = "growth is red or, for the colour-blind, orange; shrinking is blue"},
 	{"width", 0, OPTION_U64(struct diff_command_options, width_px), .argument = "PX",
 	 .min = 200, .max = 100000, .key = "view.width_px",
 	 .help = "width of the picture; a browser fits it to its window"},
 	{"min-width", 0, OPTION_DOUBLE(struct diff_command_options, min_width_px), .argument = "PX",
-	 .max = 100, .key = "view.min_width_px", .help = "narrower boxes are left out and counted"},
+	 .max = 100, .key = "view.min_width_px",
+	 .help = "leave out boxes narrower than this, and count them"},
 	OPTION_END,
 };
 
 static const struct option_spec table[] = {
 	{"output", 'o', OPTION_STRING(struct diff_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
-	 .help = "draw a differential flame graph too: FILE.svg or FILE.png, or the page FILE.html "
-		 "with both side by side; - writes the SVG to standard output instead of the "
-		 "table"},
+	 .help = "also draw a differential flame graph: FILE.svg or FILE.png, or the page "
+		 "FILE.html with both side by side; - writes the SVG to standard output instead of "
+		 "the table"},
 	{"absolute", 0, OPTION_FLAG(struct diff_command_options, absolute),
-	 .help = "compare amounts, such as CPU time: of the same work done twice"},
+	 .help = "compare amounts, such as CPU time: for the same work done twice"},
 	{"normalized", 0, OPTION_FLAG(struct diff_command_options, normalized),
-	 .help = "compare shares of the whole, regardless of duration and rate (default where "
-		 "samples are counted; the table of two programs that wick started has amounts)"},
+	 .help = "compare shares of the whole, regardless of duration and rate (default if samples "
+		 "are counted, except in the table of two programs that wick started)"},
 	{"sort", 0,
 	 OPTION_ENUM(struct diff_command_options, sort, "self", "total", "before", "after", "name"),
-	 .help = "what comes first: the largest change of self or total, up or down; the largest "
-		 "total before or after; names in order"},
+	 .help = "what to list first: the largest change of self or total, up or down; the largest "
+		 "total before or after; or sort by name"},
 	{"all", 0, OPTION_FLAG(struct diff_command_options, all),
-	 .help = "also list functions whose change may be noise: less than 95 % sure"},
+	 .help = "also list functions whose change may be noise (less than 95 % sure)"},
 	{"limit", 'n', OPTION_U64(struct diff_command_options, limit), .argument = "ROWS",
 	 .max = 1000000, .key = "view.limit",
-	 .help = "rows of the table; 0 shows all, as JSON and CSV do unless told"},
+	 .help = "rows of the table; 0 shows all, which is the default for JSON and CSV"},
 	{"format", 0, OPTION_ENUM(struct diff_command_options, format, "text", "json", "csv"),
-	 .help = "how to print the table"},
+	 .help = "output format of the table"},
 	{"fail-if", 0, OPTION_LIST(struct diff_command_options, gates), .argument = "GATE",
-	 .help = "exit with status 3 when something grew: 'FUNC>+5%', 'total>+3%' (see above)"},
+	 .help = "exit with status 3 if something grew: 'FUNC>+5%', 'total>+3%' (see above)"},
 	{"confidence", 0, OPTION_DOUBLE(struct diff_command_options, confidence_percent),
 	 .argument = "PCT", .min = 50, .max = 99.9999,
-	 .help = "how sure it must be that a gate's limit is exceeded"},
+	 .help = "how certain it must be that a gate's limit is exceeded"},
 	/* At no offset: they are in the same struct. */
 	{.kind = OPTION_KIND_GROUP, .table = graph_table, .help = "Flame graph"},
 	{OPTION_GROUP(struct diff_command_options, look, look_option_table), .help = "Filters"},
@@ -434,8 +439,8 @@ const struct command command_diff = {
 							 .look = LOOK_OPTIONS_DEFAULT},
 	.min_arguments = 2,
 	.max_arguments = 2,
-	.argument_help = "BEFORE, AFTER: recordings or profiles of other formats; - for standard "
-			 "input",
+	.argument_help =
+		"BEFORE, AFTER: recordings or profiles in other formats; - for standard input",
 	.argument_offer = OPTION_OFFER_FILE,
 	.has_gates = true,
 	.run = run_diff,

@@ -43,8 +43,9 @@ static int write_page(const struct command_context *context,
 	if (r == 0 && strcmp(output, "-") != 0)
 		draw_flame_tell(context, output);
 	if (r == 0 && heap.profile->entries.count == 0)
-		command_note(context, "the page has no places that allocate: everything was "
-				      "filtered out");
+		command_note(
+			context,
+			"the page lists no places that allocate: the filters removed everything");
 	bytes_fini(&text);
 	heap_profile_fini(&heap);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
@@ -63,8 +64,9 @@ static int run_heap_report(const struct command_context *context, void *values, 
 		return command_failed(context, &(struct error){.text = "out of memory"});
 	status = cli_load_check_output(context, argv[0], name, "-o FILE");
 	if (status == COMMAND_DONE && strcmp(name, "-") != 0 && !draw_flame_is_page(name))
-		status = command_misused(context, "%s: a heap report is a page: call it x.html",
-					 name);
+		status = command_misused(
+			context, "%s: a heap report is an HTML page: use a name that ends in .html",
+			name);
 	if (status == COMMAND_DONE)
 		status = cli_load_to_load(context, &options->look, &server, &load);
 	if (status == COMMAND_DONE) {
@@ -82,18 +84,18 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_FILE,
 	 .help = "where to write; - is standard output (default: the recording's name with .html)"},
 	{"title", 0, OPTION_STRING(struct heap_report_options, title), .argument = "TEXT",
-	 .help = "the heading (default: what was recorded)"},
+	 .help = "heading (default: what was recorded)"},
 	{"interval", 0, OPTION_U64(struct heap_report_options, interval_ms), .argument = "MS",
 	 .min = 1, .max = HEAP_INTERVAL_MAX_MS,
-	 .help = "step of the timeline in milliseconds (default: that of wick heap --interval, "
-		 "else 1 and more the longer the recording is)"},
+	 .help = "step of the timeline in milliseconds (default: the --interval of wick heap, else "
+		 "1, and more for long recordings)"},
 	{OPTION_GROUP(struct heap_report_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };
 
 const struct command command_heap_report = {
 	.name = "heap-report",
-	.summary = "write a page about a recorded heap: peak, places, timeline",
+	.summary = "write a page about a heap recording: peak, places, timeline",
 	.synopsis = "[OPTIONS] FILE",
 	.description = help_description,
 	.examples = help_examples,

@@ -68,13 +68,14 @@ static int run_leaks(const struct command_context *context, void *values, int ar
 
 static const struct option_spec table[] = {
 	{"tree", 0, OPTION_FLAG(struct leaks_options, tree),
-	 .help = "the callers of each place as a tree below it"},
+	 .help = "show the callers of each place as a tree below it"},
 	{"all", 0, OPTION_FLAG(struct leaks_options, all),
-	 .help = "also blocks that lost ones lead to, and those that are still reachable"},
+	 .help = "also list indirect leaks, and blocks that are still reachable"},
 	{"limit", 'n', OPTION_U64(struct leaks_options, limit), .argument = "ROWS", .max = 1000000,
-	 .key = "view.limit", .help = "rows of the table; 0 shows all, as JSON does unless told"},
+	 .key = "view.limit",
+	 .help = "rows of the table; 0 shows all, which is the default for JSON"},
 	{"format", 0, OPTION_ENUM(struct leaks_options, format, "text", "json"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	{OPTION_GROUP(struct leaks_options, leaks, leak_option_table), .help = "Leaks"},
 	{OPTION_GROUP(struct leaks_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
@@ -82,7 +83,7 @@ static const struct option_spec table[] = {
 
 const struct command command_leaks = {
 	.name = "leaks",
-	.summary = "show what a recorded heap has lost: class, confidence, evidence, place",
+	.summary = "show the leaks in a heap recording: class, confidence, evidence, place",
 	.synopsis = "[OPTIONS] FILE",
 	.description = help_description,
 	.examples = help_examples,

@@ -15,25 +15,25 @@
 const struct option_spec leak_option_table[] = {
 	{"min-confidence", 0, OPTION_DOUBLE(struct leak_options, min_confidence), .argument = "P",
 	 .max = 1, .key = "heap.min_confidence",
-	 .help = "leave out what is less certain to be a leak, 0 to 1"},
+	 .help = "leave out leaks that are less certain than this"},
 	{"min-age", 0, OPTION_DURATION(struct leak_options, min_age_ns), .argument = "TIME",
-	 .key = "heap.min_age", .help = "leave out places whose oldest block is younger"},
+	 .key = "heap.min_age", .help = "leave out places whose oldest block is younger than this"},
 	{"suppressions", 0, OPTION_LIST(struct leak_options, suppressions), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .key = "heap.suppressions",
-	 .help = "rules for what is not to be reported, also those of LeakSanitizer and valgrind"},
+	 .help = "rules for leaks not to report; files of LeakSanitizer and valgrind work too"},
 	{"gen-suppressions", 0, OPTION_FLAG(struct leak_options, gen_suppressions),
-	 .help = "print rules that suppress what was found, instead of a report"},
+	 .help = "print rules that suppress the leaks found, instead of a report"},
 	{"syntax", 0, OPTION_ENUM(struct leak_options, syntax, "own", "valgrind"),
-	 .help = "of the rules that --gen-suppressions prints"},
+	 .help = "syntax of the rules that --gen-suppressions prints"},
 	{"fail-on", 0,
 	 OPTION_ENUM(struct leak_options, fail_on, "off", "definite", "probable", "possible",
 		     "growth"),
 	 .key = "heap.fail_on",
-	 .help = "end with status 3 when there are such leaks, or surer ones; growth: when a place "
-		 "grows without bound, which is judged from 8 s on"},
+	 .help = "exit with status 3 if there are leaks of this class or a more certain one; "
+		 "growth: if a place grows without bound, which takes at least 8 s to judge"},
 	{"max-leak", 0, OPTION_SIZE(struct leak_options, max_leak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_leak",
-	 .help = "end with status 3 when more than this is definitely or probably lost"},
+	 .help = "exit with status 3 if more than this is definitely or probably leaked"},
 	OPTION_END,
 };
 
@@ -122,23 +122,21 @@ static bool fails(const struct command_context *context, const struct leak_optio
 int leak_options_unknown(const struct command_context *context, enum leak_unknown why)
 {
 	static const char *const words[] = {
-		[LEAK_UNKNOWN_NO_SCAN] =
-			"the recording has no leak scan\n      record with wick heap --leaks, and "
-			"what is killed, or may end before the recording does (-p), with "
-			"--scan-every 1s",
-		[LEAK_UNKNOWN_KILLED] =
-			"the program was killed before its heap could be looked at\n      look at "
-			"it while it runs: wick heap --scan-every 1s",
+		[LEAK_UNKNOWN_NO_SCAN] = "the recording has no leak scan\n      record with wick "
+					 "heap --leaks; if the program is killed, or may end "
+					 "before the recording (-p), add --scan-every 1s",
+		[LEAK_UNKNOWN_KILLED] = "the program was killed before its heap could be scanned\n "
+					"     scan it while it runs: wick heap --scan-every 1s",
 		[LEAK_UNKNOWN_FAILED] =
-			"a scan at the end of a program failed\n      do what was advised above, "
-			"or look at it while it runs: wick heap --scan-every 1s",
-		[LEAK_UNKNOWN_PART] =
-			"a process with blocks that it did not free was not scanned\n      "
-			"a process that is killed is not; wick heap --no-children judges the "
-			"program alone, a rule of --suppressions for unscanned accepts them",
+			"a scan at the end of a program failed\n      follow the advice above, or "
+			"scan it while it runs: wick heap --scan-every 1s",
+		[LEAK_UNKNOWN_PART] = "a process that did not free all its blocks was not scanned, "
+				      "for example because it was killed\n      judge only the "
+				      "program itself with wick heap --no-children, or accept such "
+				      "blocks with a rule for unscanned in --suppressions",
 	};
 
-	(void)fprintf(context->err, "wick: whether there are leaks is not known: %s\n", words[why]);
+	(void)fprintf(context->err, "wick: cannot tell whether there are leaks: %s\n", words[why]);
 	return COMMAND_FAILED;
 }
 
@@ -151,8 +149,8 @@ static int gate(const struct command_context *context, const struct leak_options
 
 	if (options->max_leak_bytes > 0 && verdict->lost_bytes > options->max_leak_bytes) {
 		(void)fprintf(context->err,
-			      "wick: %" PRIu64 " byte%s lost, more than the %" PRIu64
-			      " of --max-leak\n",
+			      "wick: %" PRIu64 " byte%s lost, more than the limit of %" PRIu64
+			      " (--max-leak)\n",
 			      verdict->lost_bytes, verdict->lost_bytes == 1 ? " is" : "s are",
 			      options->max_leak_bytes);
 		status = COMMAND_GATE;
@@ -177,8 +175,8 @@ static int judge_length(const struct command_context *context, const struct leak
 	leak_report_put_short(heap, &text);
 	if (text.size > 0) {
 		(void)fprintf(context->err,
-			      "wick: whether memory grows without bound is not known: %.*s"
-			      "      record the program for longer, or use --fail-on definite\n",
+			      "wick: cannot tell whether memory grows without bound: %.*s      "
+			      "record the program for longer, or use --fail-on definite\n",
 			      (int)text.size, (const char *)text.data);
 		status = COMMAND_FAILED;
 	}
