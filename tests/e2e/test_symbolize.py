@@ -271,7 +271,7 @@ def test_a_server_that_lies_is_not_believed(wick, tmp_path, server):
 
 
 @pytest.mark.parametrize("script, complaint", [
-    ("exec sleep 60", "wick: debuginfod took too long; it is not asked again\n"),
+    ("exec sleep 60", "wick: debuginfod took too long; wick does not ask it again\n"),
     ("exit 1", "")])
 def test_a_server_that_fails_costs_no_more_than_its_time(wick, tmp_path, server, script, complaint):
     lib, start, debug = stripped_library(tmp_path)

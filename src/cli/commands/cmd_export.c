@@ -25,7 +25,7 @@ struct export_command_options {
 
 static int refuse_format(const struct command_context *context, int r, struct error *err)
 {
-	(void)error_advise(err, r, "see what there is: wick list formats");
+	(void)error_advise(err, r, "list the formats: wick list formats");
 	return command_refused(context, err);
 }
 
@@ -50,12 +50,11 @@ static int run_export(const struct command_context *context, void *values, int a
 				     &err);
 	exporter = plugins_find_exporter(context->plugins, options->format);
 	if (!exporter)
-		return refuse_format(
-			context,
-			error_set(&err, -EINVAL, "there is no format called %s", options->format),
-			&err);
+		return refuse_format(context,
+				     error_set(&err, -EINVAL, "unknown format %s", options->format),
+				     &err);
 	if (exporter->binary && outfile_is_stdout(options->output) && isatty(STDOUT_FILENO)) {
-		(void)error_set(&err, -EINVAL, "%s is not for people: a terminal cannot show it",
+		(void)error_set(&err, -EINVAL, "%s is a binary format: a terminal cannot show it",
 				exporter->name);
 		error_remedy(&err, "write it to a file: -o FILE.%s", exporter->extension);
 		return command_refused(context, &err);
@@ -78,12 +77,12 @@ static const struct option_spec table[] = {
 	 OPTION_WORD(struct export_command_options, format, "folded", "pprof", "speedscope",
 		     "firefox", "perfetto", "otlp", "json", "samples"),
 	 .argument = "NAME", .more_words = true,
-	 .help = "what to write, or one of a plug-in; see: wick list formats"},
+	 .help = "format to write, or one of a plug-in; see: wick list formats"},
 	{"output", 'o', OPTION_STRING(struct export_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "where to write; - is standard output"},
 	{"marks", 0, OPTION_FLAG(struct export_command_options, marks),
-	 .help = "folded: mark frames of the kernel with _[k], inlined ones with _[i], JIT code "
-		 "with _[j]"},
+	 .help = "folded: mark kernel frames with _[k], inlined frames with _[i], JIT code with "
+		 "_[j]"},
 	{OPTION_GROUP(struct export_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };

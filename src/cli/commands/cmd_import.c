@@ -24,7 +24,7 @@ static const struct option_spec table[] = {
 
 const struct command command_import = {
 	.name = "import",
-	.summary = "make a recording of another profiler's file",
+	.summary = "convert another profiler's file to a recording",
 	.synopsis = "-o OUT.wick FILE",
 	.description = help_description,
 	.examples = help_examples,
@@ -33,7 +33,7 @@ const struct command command_import = {
 	.defaults = &(const struct import_options){0},
 	.min_arguments = 1,
 	.max_arguments = 1,
-	.argument_help = "FILE: a profile of another format, or - for standard input",
+	.argument_help = "FILE: a profile in another format, or - for standard input",
 	.argument_offer = OPTION_OFFER_FILE,
 	.run = run_import,
 };

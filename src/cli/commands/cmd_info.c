@@ -270,15 +270,15 @@ static int run_info(const struct command_context *context, void *values, int arg
 
 static const struct option_spec table[] = {
 	{"check", 0, OPTION_FLAG(struct info_options, check),
-	 .help = "verify the file and judge its quality; a damaged one is exit status 1"},
+	 .help = "verify the file and rate its quality; exit with status 1 if it is damaged"},
 	{"format", 0, OPTION_ENUM(struct info_options, format, "text", "json"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	OPTION_END,
 };
 
 const struct command command_info = {
 	.name = "info",
-	.summary = "tell what is in a recording, and check it",
+	.summary = "show what is in a recording, and check it",
 	.synopsis = "[--check] FILE",
 	.description = help_description,
 	.examples = help_examples,

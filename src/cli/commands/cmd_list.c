@@ -45,7 +45,7 @@ static void put_row(struct lister *lister, const char *name, const char *summary
 {
 	if (!lister->as_json) {
 		bytes_printf(lister->out, "  %-24s %s%s%s%s\n", name, summary,
-			     why ? " (not here: " : "", why ? why : "", why ? ")" : "");
+			     why ? " (not available: " : "", why ? why : "", why ? ")" : "");
 		return;
 	}
 	json_open_object(&lister->json, NULL);
@@ -100,13 +100,13 @@ static void list_events(struct lister *lister)
 	open_list(lister, "events");
 	for (kind = event_kinds; kind->name; kind++)
 		put_row(lister, kind->name, kind->summary,
-			event_works(kind) ? NULL : "the machine does not count it");
-	put_row(lister, "GROUP:NAME", "a tracepoint of the kernel, such as sched:sched_wakeup",
+			event_works(kind) ? NULL : "this machine does not count it");
+	put_row(lister, "GROUP:NAME", "a kernel tracepoint, such as sched:sched_wakeup",
 		access("/sys/kernel/tracing/events", R_OK) == 0
 			? NULL
-			: "as root: mount -t tracefs tracefs /sys/kernel/tracing");
+			: "as root, run: mount -t tracefs tracefs /sys/kernel/tracing");
 	put_row(lister, "uprobe:FILE:FUNCTION",
-		"a function of a program or library is entered (uretprobe: left)",
+		"entry to a function of a program or library (uretprobe: return from it)",
 		access("/sys/bus/event_source/devices/uprobe/type", R_OK) == 0
 			? NULL
 			: "this kernel has no such events");
@@ -173,7 +173,7 @@ static void list_resolvers(struct lister *lister)
 	size_t i;
 
 	open_list(lister, "resolvers");
-	put_row(lister, "files", "symbol tables and debug information; asked first", NULL);
+	put_row(lister, "files", "symbol tables and debug information; used first", NULL);
 	for (i = 0; more[i]; i++)
 		put_plugin_row(lister, more[i]->name, more[i]->summary, more[i]->plugin);
 	close_list(lister);
@@ -212,7 +212,7 @@ static int run_list(const struct command_context *context, void *values, int arg
 		json_close(&lister.json);
 	status = found ? command_print(context, &text)
 		       : command_misused(context,
-					 "%s is not a list: engines, events, formats, imports, "
+					 "unknown list %s: use engines, events, formats, imports, "
 					 "views, analysers or resolvers",
 					 argv[0]);
 	bytes_fini(&text);
@@ -221,13 +221,13 @@ static int run_list(const struct command_context *context, void *values, int arg
 
 static const struct option_spec table[] = {
 	{"format", 0, OPTION_ENUM(struct list_options, format, "text", "json"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	OPTION_END,
 };
 
 const struct command command_list = {
 	.name = "list",
-	.summary = "list what can be recorded and written here",
+	.summary = "list engines, events, formats and plug-ins",
 	.synopsis = "[engines|events|formats|imports|views|analysers|resolvers]",
 	.description = help_description,
 	.examples = help_examples,
@@ -236,8 +236,8 @@ const struct command command_list = {
 	.defaults = &(const struct list_options){0},
 	.max_arguments = 1,
 	.argument_help =
-		"engines, events, formats (to write), imports (to read), views (wick report "
-		"--by), analysers (wick report --analyse) or resolvers (of names)",
+		"engines, events, formats (to write), imports (to read), views (wick report --by), "
+		"analysers (wick report --analyse) or resolvers (which find names)",
 	.argument_words = (const char *const[]){"engines", "events", "formats", "imports", "views",
 						"analysers", "resolvers", NULL},
 	.run = run_list,

@@ -158,7 +158,7 @@ static int print_maps(const struct command_context *context, struct printer *pri
 	if (printer->as_json)
 		json_close(&printer->json);
 	else if (printer->maps->bad_lines > 0)
-		bytes_printf(&printer->out, "%zu lines of the map made no sense\n",
+		bytes_printf(&printer->out, "%zu lines of the map could not be parsed\n",
 			     printer->maps->bad_lines);
 	status = r < 0 ? command_failed(context, &(struct error){.text = "out of memory"})
 		       : command_print(context, &printer->out);
@@ -178,7 +178,7 @@ static int run_maps(const struct command_context *context, void *values, int arg
 	int i;
 
 	if (options->pid == 0)
-		return command_misused(context, "which process? give -p PID");
+		return command_misused(context, "no process given: use -p PID");
 	for (i = 0; i < argc; i++)
 		if (number_parse_u64(argv[i], &ignored) < 0)
 			return command_misused(context, "%s is not an address", argv[i]);
@@ -201,9 +201,9 @@ static const struct option_spec table[] = {
 	{"pid", 'p', OPTION_U64(struct maps_command_options, pid), .argument = "PID", .min = 1,
 	 .max = 4194304, .offer = OPTION_OFFER_PID, .help = "the process to look at"},
 	{"all", 0, OPTION_FLAG(struct maps_command_options, all),
-	 .help = "memory that is not executable too"},
+	 .help = "also show memory that is not executable"},
 	{"format", 0, OPTION_ENUM(struct maps_command_options, format, "text", "json"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	OPTION_END,
 };
 
@@ -217,6 +217,6 @@ const struct command command_maps = {
 	.options_size = sizeof(struct maps_command_options),
 	.defaults = &(const struct maps_command_options){0},
 	.max_arguments = -1,
-	.argument_help = "ADDRESS: as 0x... or decimal",
+	.argument_help = "ADDRESS: 0x... or decimal",
 	.run = run_maps,
 };

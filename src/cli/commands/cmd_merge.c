@@ -24,7 +24,7 @@ static const struct option_spec table[] = {
 
 const struct command command_merge = {
 	.name = "merge",
-	.summary = "make one recording of many",
+	.summary = "combine several recordings into one",
 	.synopsis = "-o OUT.wick FILE...",
 	.description = help_description,
 	.examples = help_examples,
@@ -33,7 +33,7 @@ const struct command command_merge = {
 	.defaults = &(const struct merge_options){0},
 	.min_arguments = 1,
 	.max_arguments = 10000,
-	.argument_help = "FILE: a recording or a profile of another format",
+	.argument_help = "FILE: a recording, or a profile in another format",
 	.argument_offer = OPTION_OFFER_FILE,
 	.run = run_merge,
 };

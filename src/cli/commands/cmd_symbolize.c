@@ -284,11 +284,11 @@ static int run_symbolize(const struct command_context *context, void *values, in
 	int status = COMMAND_DONE;
 
 	if (!options->path == !options->pid)
-		return command_misused(context,
-				       options->path ? "give either -e FILE or -p PID"
-						     : "addresses of what? give -e FILE or -p PID");
+		return command_misused(
+			context, options->path ? "give either -e FILE or -p PID"
+					       : "no file or process given: use -e FILE or -p PID");
 	if (options->section && !options->path)
-		return command_misused(context, "-j is for sections of a file: give -e FILE");
+		return command_misused(context, "-j names a section of a file: use -e FILE");
 	if (options->files.debuginfod) {
 		debuginfod_init(&server, context, options->files.debuginfod_ns);
 		config.fetch = &server.search;
@@ -316,28 +316,29 @@ static int run_symbolize(const struct command_context *context, void *values, in
 
 static const struct option_spec table[] = {
 	{"exe", 'e', OPTION_STRING(struct symbolize_options, path), .argument = "FILE",
-	 .offer = OPTION_OFFER_FILE, .help = "the program or library that the addresses are of"},
+	 .offer = OPTION_OFFER_FILE, .help = "the program or library that contains the addresses"},
 	{"pid", 'p', OPTION_U64(struct symbolize_options, pid), .argument = "PID", .min = 1,
-	 .max = 4194304, .offer = OPTION_OFFER_PID, .help = "the process whose addresses they are"},
+	 .max = 4194304, .offer = OPTION_OFFER_PID,
+	 .help = "the process that the addresses belong to"},
 	{"section", 'j', OPTION_STRING(struct symbolize_options, section), .argument = "NAME",
-	 .help = "addresses count from the start of this section of the file"},
+	 .help = "count addresses from the start of this section of the file"},
 	{"functions", 'f', OPTION_FLAG(struct symbolize_options, form.functions),
-	 .help = "print the names of functions too"},
+	 .help = "also print function names"},
 	{"inlines", 'i', OPTION_FLAG(struct symbolize_options, form.inlines),
-	 .help = "print the functions that the code was inlined into too"},
+	 .help = "also print the functions that the code was inlined into"},
 	{"demangle", 'C', OPTION_TOGGLE(struct symbolize_options, demangle),
-	 .help = "show C++, Rust and D names as they are written in the source"},
+	 .help = "show C++, Rust and D names as in the source"},
 	{"basenames", 's', OPTION_FLAG(struct symbolize_options, form.basenames),
 	 .help = "leave out the directories of files"},
 	{"addresses", 'a', OPTION_FLAG(struct symbolize_options, form.addresses),
-	 .help = "print each address before what is known of it"},
+	 .help = "print each address before its result"},
 	{"pretty-print", 'P', OPTION_FLAG(struct symbolize_options, form.pretty),
-	 .help = "one line for each function: what -p means to addr2line"},
+	 .help = "print one line for each function, as addr2line -p does"},
 	{"format", 0, OPTION_ENUM(struct symbolize_options, form.format, "text", "json"),
-	 .help = "how to print"},
+	 .help = "output format"},
 	{OPTION_GROUP(struct symbolize_options, files, symbol_file_option_table)},
 	{"verbose", 'v', OPTION_FLAG(struct symbolize_options, verbose),
-	 .help = "how many addresses were resolved, and how often from the cache"},
+	 .help = "print how many addresses were resolved, and how many of them from the cache"},
 	OPTION_END,
 };
 

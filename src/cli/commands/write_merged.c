@@ -25,7 +25,7 @@ int write_merged(const struct command_context *context, char **inputs, size_t co
 	int r;
 
 	if (!output)
-		return command_misused(context, "where to? give -o FILE.wick");
+		return command_misused(context, "no output file given: use -o FILE.wick");
 	for (i = 0; i < count; i++) {
 		r = cli_load_check_output(context, inputs[i], output, "-o FILE");
 		if (r != COMMAND_DONE)
