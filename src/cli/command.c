@@ -23,14 +23,15 @@
 
 const struct option_spec global_option_table[] = {
 	{"config", 0, OPTION_STRING(struct global_options, config_path), .argument = "FILE",
-	 .offer = OPTION_OFFER_FILE, .help = "read this configuration instead of the usual places"},
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "read this configuration file instead of the default ones"},
 	{"preset", 0,
 	 OPTION_ENUM(struct global_options, preset, "none", "production", "development", "micro",
 		     "heap"),
 	 .help = "start from other defaults; wick config --preset NAME shows them"},
 	{"help", 'h', OPTION_FLAG(struct global_options, help), .help = "show this help"},
 	{"version", 0, OPTION_FLAG(struct global_options, version),
-	 .help = "show the version and what was built in"},
+	 .help = "show the version and the optional parts that are built in"},
 	OPTION_END,
 };
 
@@ -308,7 +309,7 @@ static int configure(const struct command_context *context, struct option_set *s
 	if (r == 0)
 		r = config_apply_environment(set, err);
 	if (r == 0 && config_find_strange_variable(context->commands, strange, sizeof(strange)))
-		command_note(context, "%s; it is passed over: see wick config --print", strange);
+		command_note(context, "%s; ignored: see wick config --print", strange);
 	config_fini(&config);
 	return r;
 }

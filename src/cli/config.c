@@ -77,16 +77,16 @@ static const char *remedy_of(enum json_error_code code)
 		const char *remedy;
 	} remedies[] = {
 		{json_error_duplicate_key,
-		 "take one of the two away: each name stands once in its { }"},
+		 "remove one of the two: a name may occur only once in an object"},
 		{json_error_stack_overflow,
-		 "a section holds keys, and a key a value or one list: " SEE_SCHEMA},
+		 "a section contains keys, and a key has a value or one list: " SEE_SCHEMA},
 		{json_error_premature_end_of_input,
-		 "write the end: each { has its }, each [ its ] and each text two quotes"},
+		 "complete the file: each { needs a }, each [ a ], each string two quotes"},
 		{json_error_end_of_input_expected,
-		 "take away what follows the last }: a file is one object"},
+		 "remove everything after the last }: the file is one object"},
 		{json_error_invalid_utf8, "save it as UTF-8 text"},
-		{json_error_null_character, "take \\u0000 out: no text can hold it"},
-		{json_error_null_byte_in_key, "take \\u0000 out: no name can hold it"},
+		{json_error_null_character, "remove \\u0000: strings cannot contain it"},
+		{json_error_null_byte_in_key, "remove \\u0000: names cannot contain it"},
 		{json_error_numeric_overflow, "write a smaller number: " SEE_SCHEMA},
 	};
 	size_t i;
@@ -94,7 +94,7 @@ static const char *remedy_of(enum json_error_code code)
 	for (i = 0; i < ARRAY_SIZE(remedies); i++)
 		if (remedies[i].code == code)
 			return remedies[i].remedy;
-	return "mend it: a name or text stands in double quotes, no comma before } or ]";
+	return "fix the JSON: quote names and strings with \", no comma before } or ]";
 }
 
 /* Files that hold no text at all, which a reader of JSON has no good words for. */
@@ -103,7 +103,7 @@ static int check_text(const char *text, size_t size, const char *path, struct er
 	if (memchr(text, '\0', size))
 		return error_advise(
 			err, error_set(err, -EINVAL, "configuration %s has a zero byte", path),
-			"save it as UTF-8 text; UTF-16 is not read");
+			"save it as UTF-8 text; UTF-16 is not supported");
 	if (text[strspn(text, " \t\r\n")] == '\0')
 		return error_advise(err, error_set(err, -EINVAL, "configuration %s is empty", path),
 				    "write at least {} into it, or remove it");
@@ -144,11 +144,11 @@ static int load(struct config *config, int fd, const char *path, struct error *e
 	int r = read_text(fd, path, &config->text, &size, err);
 
 	if (r == 0 && size == 0 && fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode))
-		return error_advise(err,
-				    error_set(err, -EINVAL,
-					      "configuration %s is a pipe that nobody writes to",
-					      path),
-				    "start what writes to it first, or name a file");
+		return error_advise(
+			err,
+			error_set(err, -EINVAL,
+				  "configuration %s is a pipe that no process writes to", path),
+			"start the writer first, or name a file");
 	if (r == 0)
 		log_info("configuration %s is read", path);
 	return r < 0 ? r : parse(config, size, path, err);
@@ -719,7 +719,7 @@ bool config_find_strange_variable(const struct command *const *commands, char *r
 		meant = command_nearest_key(commands, key, dot + 1);
 		(void)snprintf(meant_key, sizeof(meant_key), "%s.%s", key, meant ? meant : "");
 		config_variable_name(meant_key, meant_name, sizeof(meant_name));
-		(void)snprintf(ret_text, size, "%.*s is no setting%s%s",
+		(void)snprintf(ret_text, size, "%.*s is not a setting%s%s",
 			       (int)strcspn(*variable, "="), *variable,
 			       meant ? "; did you mean " : "", meant ? meant_name : "");
 		return true;

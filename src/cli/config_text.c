@@ -24,14 +24,15 @@ static const char *put_variable(struct bytes *out, const char *at, const char *s
 
 	(void)snprintf(name, sizeof(name), "%.*s", (int)n, at + braces);
 	if (n == 0 || n >= MAX_NAME || (braces && at[1 + n] != '}')) {
-		(void)error_set(err, -EINVAL, "%s: a name must follow the $", subject);
-		error_remedy(err, "$NAME or ${NAME} is a variable of the environment, $$ a dollar");
+		(void)error_set(err, -EINVAL, "%s: a name must follow $", subject);
+		error_remedy(err,
+			     "$NAME or ${NAME} is an environment variable, $$ is a dollar sign");
 		return NULL;
 	}
 	value = getenv(name);
 	if (!value) {
 		(void)error_set(err, -EINVAL, "%s: the variable $%s is not set", subject, name);
-		error_remedy(err, "set it, or write $$ for a dollar");
+		error_remedy(err, "set it, or write $$ for a dollar sign");
 		return NULL;
 	}
 	bytes_put(out, value, strlen(value));

@@ -70,8 +70,8 @@ static int check(const struct debuginfod *self, const struct build_id *id, const
 	if (elf_open(path, &elf, NULL) == 0 && build_id_equal(elf_build_id(elf), id))
 		return 0;
 	command_note(self->context,
-		     "%s, which debuginfod got, is not of that build and is not used\n"
-		     "      remove it to ask the servers again",
+		     "%s, which debuginfod downloaded, is from another build and is not used\n     "
+		     " remove it to ask the servers again",
 		     path);
 	return -ENODATA;
 }
@@ -80,7 +80,7 @@ static int check(const struct debuginfod *self, const struct build_id *id, const
 static void tell_failure(const struct debuginfod *self, int r)
 {
 	if (r == -ETIMEDOUT)
-		command_note(self->context, "debuginfod took too long; it is not asked again");
+		command_note(self->context, "debuginfod took too long; wick does not ask it again");
 	else
 		command_note(self->context, "cannot run " PROGRAM ": %s%s", strerror(-r),
 			     r == -ENOENT ? "\n      install it: sudo apt install debuginfod" : "");
@@ -120,10 +120,9 @@ void debuginfod_init(struct debuginfod *ret, const struct command_context *conte
 	const char *servers = getenv("DEBUGINFOD_URLS");
 
 	if (!servers || !*servers) {
-		command_note(context,
-			     "no server to get debug files from: DEBUGINFOD_URLS is not set\n"
-			     "      for packages of Debian: "
-			     "export DEBUGINFOD_URLS=https://debuginfod.debian.net");
+		command_note(context, "no server to download debug files from: DEBUGINFOD_URLS is "
+				      "not set\n      for Debian packages: export "
+				      "DEBUGINFOD_URLS=https://debuginfod.debian.net");
 		limit_ns = 0;
 	}
 	*ret = (struct debuginfod){.context = context,

@@ -9,8 +9,8 @@
 
 #define LONG_LINE_BYTES 1024
 
-static const char more[] = "wick: there may have been more lines: WICK_LOG=LEVEL:FILE writes all "
-			   "of them to a file\n";
+static const char more[] =
+	"wick: some lines may be missing here: WICK_LOG=LEVEL:FILE writes all of them to a file\n";
 
 /* A file in memory that cannot grow: writes beyond its end fail. */
 static int open_kept(void)

@@ -71,9 +71,8 @@ static bool is_setuid(void)
 		return false;
 	(void)fprintf(
 		stderr,
-		"wick: this file is setuid or setgid, which gives its callers all rights of its "
-		"owner: it does not run\n"
-		"      chmod ug-s it, and: %s\n",
+		"wick: this binary is setuid or setgid, which would give its callers all rights of "
+		"its owner; wick does not run like that\n      run chmod ug-s on it, and: %s\n",
 		own_program_grant(OWN_PROGRAM_ALL, command, sizeof(command)));
 	return true;
 }

@@ -96,11 +96,11 @@ static int tell_foreign(const struct search *search, const char *directory, stru
 	text_put_shell(&name, search->foreign);
 	bytes_put_u8(&name, '\0');
 	(void)error_set(err, -ENOENT,
-			"no file was given, and the folder %s has no recording of yours; %zu %s",
+			"no file was given, and the directory %s has no recording of yours; %zu %s",
 			directory, search->foreign_count,
 			search->foreign_count == 1 ? "belongs to another user"
 						   : "belong to other users");
-	error_remedy(err, "open the newest by its name, if you trust it: wick report %s%s",
+	error_remedy(err, "if you trust it, open the newest by name: wick report %s%s",
 		     *search->foreign == '-' ? "./" : "",
 		     name.failed ? "FILE" : (const char *)name.data);
 	bytes_fini(&name);
@@ -124,9 +124,10 @@ int newest_recording(const char *directory, char **ret, struct error *err)
 	} else if (search.foreign) {
 		r = tell_foreign(&search, directory, err);
 	} else {
-		r = error_set(err, -ENOENT, "no file was given, and the folder %s has no recording",
+		r = error_set(err, -ENOENT,
+			      "no file was given, and the directory %s has no recording",
 			      directory);
-		error_remedy(err, "give its name, or make one: wick record -- PROGRAM");
+		error_remedy(err, "name a file, or record one: wick record -- PROGRAM");
 	}
 	free(search.foreign);
 	return r;

@@ -100,7 +100,7 @@ def test_a_master_that_sleeps_while_its_workers_run_has_them_with_it(wick, famil
     recording = wick.attach("-p", master.pid, "-d", 1)
     assert contract.thread_ids(recording.report("--by", "thread")) == children_of(master.pid)
     assert re.search(rf"process {master.pid} sleeps while (2 processes below it use|1 process below it uses) "
-                     "CPU time: recorded too; leave out with --no-tree", recording.stderr), recording.stderr
+                     "CPU time: child processes are included; --no-tree leaves them out", recording.stderr), recording.stderr
     alone = wick.attach("-p", master.pid, "--no-tree", "-d", 0.5)
     assert contract.sample_count(alone.info()) == 0
     assert "below it" not in alone.stderr
@@ -110,7 +110,7 @@ def test_one_that_runs_itself_is_recorded_alone_and_a_line_tells_of_the_others(w
     parent = family(BUSY, 1)
     wait_for(lambda: name_of(parent.pid) == "spin", what="the program of the parent")
     recording = wick.attach("-p", parent.pid, "-d", 1)
-    assert "1 process below it uses CPU time; add --tree" in recording.stderr
+    assert "1 process below it uses CPU time; add --tree to include child processes" in recording.stderr
     assert contract.thread_ids(recording.report("--by", "thread")) == {parent.pid}
     both = wick.attach("-p", parent.pid, "--tree", "-d", 1)
     assert contract.thread_ids(both.report("--by", "thread")) == {parent.pid} | children_of(parent.pid)
@@ -147,7 +147,7 @@ def test_processes_are_found_by_their_name(wick, background, tmp_path):
 def test_a_name_that_nobody_has_is_told(wick):
     failed = wick.run("record", "--name", "nobody-is-called-that", "-o", wick.new_path())
     assert failed.returncode == 1
-    assert "no process is called nobody-is-called-that" in failed.stderr
+    assert "no process is named nobody-is-called-that" in failed.stderr
     assert len(failed.stderr.splitlines()) == 2, failed.stderr  # what, and the remedy
 
 
@@ -168,7 +168,7 @@ def test_the_tree_is_about_what_runs_already(wick):
     for command in ("record", "top"):
         failed = wick.run(command, "--tree", "--", "true")
         assert failed.returncode == 2
-        assert "--tree is about processes that run already" in failed.stderr
+        assert "--tree needs running processes" in failed.stderr
 
 
 def test_one_thread_alone(wick, background):

@@ -188,7 +188,7 @@ def test_a_recording_without_its_end_is_told_by_all_and_passes_no_gate(wick, kep
 
 def test_a_variable_of_no_setting_is_told(wick):
     done = wick.ok("config", "--print", env={**os.environ, "WICK_SAMPLING_FREQENCY_HZ": "9"})
-    assert "WICK_SAMPLING_FREQENCY_HZ is no setting; did you mean WICK_SAMPLING_FREQUENCY_HZ" in done.stderr
+    assert "WICK_SAMPLING_FREQENCY_HZ is not a setting; did you mean WICK_SAMPLING_FREQUENCY_HZ" in done.stderr
 
 
 

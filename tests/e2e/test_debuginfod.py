@@ -137,7 +137,7 @@ def test_a_file_of_another_build_is_not_believed(wick, recording, stripped, serv
     server.files[ASKED] = stripped[0].parent / "hot.c"
     done = wick.ok("report", recording.path, "--no-cache", "--debuginfod", env=server.env)
     assert "hidden_work" not in done.stdout
-    assert re.search(rf"^wick: \S+{BUILD_ID}/debuginfo, which debuginfod got, is not of that build",
+    assert re.search(rf"^wick: \S+{BUILD_ID}/debuginfo, which debuginfod downloaded, is from another build",
                      done.stderr, re.M)
 
 
@@ -145,7 +145,7 @@ def test_a_server_that_sends_without_end_leaves_nothing_behind(wick, recording, 
     server.endless = True
     done = wick.ok("report", recording.path, "--no-cache", "--debuginfod", "--debuginfod-limit",
                    "3s", env=server.env, timeout=60)
-    assert "wick: debuginfod took too long; it is not asked again\n" in done.stderr
+    assert "wick: debuginfod took too long; wick does not ask it again\n" in done.stderr
     assert list((tmp_path / "client").glob("*/debuginfo*")) == []
 
 
@@ -161,7 +161,7 @@ def test_a_server_that_does_not_answer_costs_no_more_than_its_time(wick, recordi
     server.wait_s = 120
     done = wick.ok("report", recording.path, "--no-cache", "--debuginfod", "--debuginfod-limit",
                    "300ms", env=server.env, timeout=60)
-    assert done.stderr.count("wick: debuginfod took too long; it is not asked again\n") == 1
+    assert done.stderr.count("wick: debuginfod took too long; wick does not ask it again\n") == 1
     assert len(server.asked) <= 1
 
 

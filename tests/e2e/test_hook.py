@@ -45,8 +45,8 @@ def test_what_cannot_be_hooked_runs_without(wick):
     ("alloc=pool_get", "not of the form"),
     ("alloc=pool_get:9,free=pool_put", "not of the form"),
     ("alloc=pool_get,alloc=pool_put", "not of the form"),
-    ("alloc=pool_get,free=pool_get", "are one function"),
-    ("alloc=pool_get@libnone.so,free=pool_put", "loads no library called libnone.so"),
+    ("alloc=pool_get,free=pool_get", "are the same function"),
+    ("alloc=pool_get@libnone.so,free=pool_put", "loads no library named libnone.so"),
     ("alloc=memcpy@libc.so.6,free=pool_put", "is chosen when a program starts"),
     ("alloc=pool_get@/none,free=pool_put", "/none"),
 ])

@@ -306,7 +306,7 @@ static void an_error_names_place_key_value_and_range(void **state)
 		{"{\"view\": {\"title\": \"a $NO_SUCH_VARIABLE\"}}",
 		 "wick.json:1: view.title: the variable $NO_SUCH_VARIABLE is not set"},
 		{"{\"view\": {\"title\": \"5 $\"}}",
-		 "wick.json:1: view.title: a name must follow the $"},
+		 "wick.json:1: view.title: a name must follow $"},
 	};
 	size_t i;
 
@@ -435,17 +435,18 @@ static void each_fault_of_a_file_has_words_and_a_remedy_of_its_own(void **state)
 		const char *text;
 		const char *remedy;
 	} cases[] = {
-		{"{\"heap\": {}, \"heap\": {}}", 0, "duplicate object key", "take one of the two"},
-		{deep, 0, "maximum parsing depth", "a section holds keys"},
+		{"{\"heap\": {}, \"heap\": {}}", 0, "duplicate object key",
+		 "remove one of the two"},
+		{deep, 0, "maximum parsing depth", "a section contains keys"},
 		{"", 0, "given.json is empty", "write at least {}"},
 		{" \n", 0, "given.json is empty", "write at least {}"},
 		{"{\0}", 3, "given.json has a zero byte", "UTF-16"},
-		{"{\"heap\": {}", 0, "near end of file", "write the end"},
-		{"{} {}", 0, "end of file expected", "follows the last }"},
+		{"{\"heap\": {}", 0, "near end of file", "complete the file"},
+		{"{} {}", 0, "end of file expected", "after the last }"},
 		{"{\"heap\": \"\xff\"}", 0, "decode byte 0xff", "save it as UTF-8"},
-		{"{\"heap\": \"\\u0000\"}", 0, "\\u0000", "take \\u0000 out"},
+		{"{\"heap\": \"\\u0000\"}", 0, "\\u0000", "remove \\u0000"},
 		{"{\"heap\": 99999999999999999999}", 0, "big integer", "smaller number"},
-		{"{heap: 1}", 0, "given.json:1: ", "double quotes"},
+		{"{heap: 1}", 0, "given.json:1: ", "fix the JSON"},
 	};
 	size_t i;
 
@@ -524,7 +525,8 @@ static void a_given_pipe_is_read_and_one_without_a_writer_does_not_hang(void **s
 
 	assert_int_equal(mkfifo("given.json", 0600), 0);
 	assert_int_equal(config_open(&config, "given.json", &err), -EINVAL);
-	assert_string_equal(err.text, "configuration given.json is a pipe that nobody writes to");
+	assert_string_equal(err.text,
+			    "configuration given.json is a pipe that no process writes to");
 	assert_int_equal(pipe(ends), 0);
 	(void)snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
 	assert_int_equal(write(ends[1], "{}", 2), 2);

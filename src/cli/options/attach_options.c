@@ -36,10 +36,10 @@ const char *attach_conflict(const struct command_context *context,
 			    const struct attach_options *options)
 {
 	if (is_tree_given(context, options) && !attach_is_asked(options))
-		return "--tree is about processes that run already: give -p PID or --name NAME";
+		return "--tree needs running processes: give -p PID or --name NAME";
 	for (size_t i = 0; i < options->names.count; i++)
 		if (!options->names.items[i][0])
-			return "--name needs the name of a process; ps -e shows those that run";
+			return "--name needs the name of a process; ps -e lists running processes";
 	return NULL;
 }
 
@@ -106,20 +106,23 @@ static void tell_below(const struct command_context *context, const struct pid_l
 
 	if (is_wanted && roots->count > 1)
 		command_note(context,
-			     "%zu processes sleep while %zu %s: recorded too; leave out with "
-			     "--no-tree",
+			     "%zu processes sleep while %zu %s: child processes are included; "
+			     "--no-tree leaves them out",
 			     roots->count, running, use);
 	else if (is_wanted)
 		command_note(context,
-			     "process %d sleeps while %zu %s: recorded too; leave out with "
-			     "--no-tree",
+			     "process %d sleeps while %zu %s: child processes are included; "
+			     "--no-tree leaves them out",
 			     (int)roots->items[0], running, use);
 	else if (running > 0)
-		command_note(context, "%zu %s; add --tree", running, use);
+		command_note(context, "%zu %s; add --tree to include child processes", running,
+			     use);
 	else
-		command_note(context, "%zu process%s below %s sleep%s now; add --tree", below,
-			     below == 1 ? "" : "es", roots->count > 1 ? "them" : "it",
-			     below == 1 ? "s" : "");
+		command_note(
+			context,
+			"%zu process%s below %s sleep%s now; add --tree to include child processes",
+			below, below == 1 ? "" : "es", roots->count > 1 ? "them" : "it",
+			below == 1 ? "s" : "");
 }
 
 static int add_tree(const struct command_context *context, const struct attach_options *options,
@@ -149,8 +152,8 @@ static int add_named(const char *name, struct pid_list *ret, struct error *err)
 
 	if (r < 0 || ret->count > before)
 		return r;
-	(void)error_set(err, -ESRCH, "no process is called %s", name);
-	error_remedy(err, "ps -e shows the names of those that run; -p takes a number");
+	(void)error_set(err, -ESRCH, "no process is named %s", name);
+	error_remedy(err, "ps -e lists the names of running processes; to give a PID, use -p");
 	return -ESRCH;
 }
 
@@ -174,9 +177,9 @@ const struct option_spec attach_option_table[] = {
 	 .min = 1, .max = INT32_MAX, .offer = OPTION_OFFER_PID,
 	 .help = "attach to these processes and all their threads"},
 	{"name", 0, OPTION_LIST(struct attach_options, names), .argument = "NAME",
-	 .help = "attach to all processes of that name, or that run a file of that name"},
+	 .help = "attach to all processes with this name, or that run a file with this name"},
 	{"tree", 0, OPTION_TOGGLE(struct attach_options, tree),
-	 .help = "with -p or --name: also processes that these have started already; by default "
-		 "only when they sleep while those run"},
+	 .help = "with -p or --name: also attach to processes that these have already started; by "
+		 "default, only if the process sleeps while its children run"},
 	OPTION_END,
 };

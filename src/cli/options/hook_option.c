@@ -56,9 +56,8 @@ static int refuse_form(const char *text, struct error *err)
 	(void)error_set(err, -EINVAL, "--hook %s: not of the form " FORM, text);
 	error_remedy(
 		err,
-		"give as in --hook alloc=pool_alloc:2,free=pool_free:2, where :2 says that the "
-		"size, or the block, is the second argument; SYM@LIB for a function of a "
-		"library");
+		"write it like --hook alloc=pool_alloc:2,free=pool_free:2, where :2 means that the "
+		"size, or the block, is the second argument; SYM@LIB is a function of a library");
 	return -EINVAL;
 }
 
@@ -180,10 +179,10 @@ static int find_library(const char *program, const char *library, char *ret, str
 		if (!text.failed && find_line((const char *)text.data, library, ret))
 			return 0;
 	}
-	(void)error_set(err, -ENOENT, "--hook: %s loads no library called %s when it starts",
-			program, library);
+	(void)error_set(err, -ENOENT, "--hook: %s loads no library named %s at its start", program,
+			library);
 	error_remedy(err,
-		     "see what it loads: ldd %s; give the path of one that comes later: "
+		     "see what it loads: ldd %s; give the path of a library that is loaded later: "
 		     "SYM@/path/to/library.so",
 		     program);
 	return -ENOENT;
@@ -200,10 +199,10 @@ static const char *look_at_code(struct elf_file *elf, const struct elf_function 
 	if (place->size == 0)
 		return "has no size in the symbol table";
 	if (place->size > MAX_FUNCTION_BYTES)
-		return "is too large to be looked at";
+		return "is too large to analyse";
 	code = malloc(place->size);
 	if (!code)
-		return "could not be looked at for lack of memory";
+		return "could not be analysed: out of memory";
 	if (elf_vaddr_to_offset(elf, place->vaddr, &offset) < 0 ||
 	    elf_read_at(elf, offset, code, place->size) < 0)
 		return "has no code in its file";
@@ -249,7 +248,7 @@ static void suggest(struct elf_file *elf, const char *name, const char *path, st
 	const char *nearest;
 
 	if (elf_symbols_read(elf, &symbols, NULL) < 0 || !elf_symbols_have_names(symbols)) {
-		error_remedy(err, "it has no symbols: hook a build that was not stripped");
+		error_remedy(err, "it has no symbols: use a build that is not stripped");
 		return;
 	}
 	for (uint32_t i = 0; i < elf_symbols_count(symbols); i++) {
@@ -264,8 +263,8 @@ static void suggest(struct elf_file *elf, const char *name, const char *path, st
 		error_remedy(err, "did you mean %s?", nearest);
 	else
 		error_remedy(err,
-			     "see what it has: nm %s; a function of a library is SYM@LIB, of what "
-			     "a wrapper starts SYM@/path/to/program",
+			     "list its functions: nm %s; a function of a library is SYM@LIB, one "
+			     "of a program that a wrapper starts is SYM@/path/to/program",
 			     path);
 	vec_fini(&names);
 }
@@ -277,22 +276,23 @@ static int find_function(struct elf_file *elf, const struct wanted *wanted, cons
 
 	elf_functions_find(elf, &name, 1, ret);
 	if (!ret->found) {
-		(void)error_set(err, -ENOENT, "--hook: there is no function called %s in %s",
-				wanted->name, path);
+		(void)error_set(err, -ENOENT, "--hook: there is no function %s in %s", wanted->name,
+				path);
 		suggest(elf, wanted->name, path, err);
 		return -ENOENT;
 	}
 	if (ret->is_repeated) {
-		(void)error_set(err, -EINVAL, "--hook: %s has several functions called %s", path,
+		(void)error_set(err, -EINVAL, "--hook: %s has several functions named %s", path,
 				wanted->name);
-		error_remedy(err, "give the one that is meant a name of its own: they are told "
-				  "apart by nothing else");
+		error_remedy(err, "give the function a unique name: only the name identifies it");
 		return -EINVAL;
 	}
 	if (ret->chosen_at_run_time) {
-		(void)error_set(err, -EINVAL, "--hook: %s in %s is chosen when a program starts",
-				wanted->name, path);
-		error_remedy(err, "name one of the functions that it is chosen from");
+		(void)error_set(
+			err, -EINVAL,
+			"--hook: %s in %s is an indirect function, resolved when a program starts",
+			wanted->name, path);
+		error_remedy(err, "name the function that it resolves to");
 		return -EINVAL;
 	}
 	return 0;
@@ -313,7 +313,8 @@ static int resolve(const struct wanted *wanted, const char *program, struct engi
 		return r;
 	r = elf_open(path, &elf, err);
 	if (r < 0) {
-		error_remedy(err, "say which file has %s: SYM@/path/to/program", wanted->name);
+		error_remedy(err, "name the file that contains %s: SYM@/path/to/program",
+			     wanted->name);
 		return error_prefix(err, r, "--hook");
 	}
 	r = find_function(elf, wanted, path, &place, err);
@@ -338,7 +339,8 @@ static int refuse_repeated(const struct hook_option *option, struct error *err)
 			if (option->items[i].vaddr == option->items[k].vaddr &&
 			    option->items[i].inode == option->items[k].inode &&
 			    option->items[i].device == option->items[k].device) {
-				(void)error_set(err, -EINVAL, "--hook: %s and %s are one function",
+				(void)error_set(err, -EINVAL,
+						"--hook: %s and %s are the same function",
 						option->names[k], option->names[i]);
 				error_remedy(err, "name each function once");
 				return -EINVAL;
@@ -369,11 +371,10 @@ static int add_pair(const char *text, const char *program, struct hook_option *r
 	struct wanted wanted[2];
 	int r = ret->count < ENGINE_HOOKS
 			? read_pair(text, wanted, err)
-			: error_advise(
-				  err,
-				  error_set(err, -EINVAL, "--hook takes %u pairs at most",
-					    ENGINE_HOOKS / 2),
-				  "hook the functions that give out most, and leave the others");
+			: error_advise(err,
+				       error_set(err, -EINVAL, "--hook accepts at most %u pairs",
+						 ENGINE_HOOKS / 2),
+				       "hook only the functions that allocate most");
 
 	for (size_t k = 0; k < 2 && r == 0; k++) {
 		char *name = ret->names[ret->count + k];
@@ -386,9 +387,9 @@ static int add_pair(const char *text, const char *program, struct hook_option *r
 		return r;
 	/* One without the other would tell of blocks that never end, or never began. */
 	if (!pair[0].refused && pair[1].refused)
-		pair[0].refused = "is of no use without the other of its pair";
+		pair[0].refused = "is useless without the other function of its pair";
 	else if (pair[0].refused && !pair[1].refused)
-		pair[1].refused = "is of no use without the other of its pair";
+		pair[1].refused = "is useless without the other function of its pair";
 	ret->count += 2;
 	return 0;
 }

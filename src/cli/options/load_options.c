@@ -20,22 +20,22 @@ const struct option_spec symbol_file_option_table[] = {
 	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.paths",
 	 .help = "search this directory for debug files"},
 	{"cache", 0, OPTION_TOGGLE(struct symbol_file_options, cache), .key = "symbols.cache",
-	 .help = "keep answers on disk, by build id, and use those kept"},
+	 .help = "store symbols on disk, by build ID, and use the stored ones"},
 	{"debuginfod", 0, OPTION_TOGGLE(struct symbol_file_options, debuginfod),
 	 .key = "symbols.debuginfod",
-	 .help = "get missing debug files from the servers in DEBUGINFOD_URLS"},
+	 .help = "download missing debug files from the servers in DEBUGINFOD_URLS"},
 	{"debuginfod-limit", 0, OPTION_DURATION(struct symbol_file_options, debuginfod_ns),
 	 .argument = "TIME", .min = 1e8, .max = 3.6e12, .key = "symbols.debuginfod_limit",
-	 .help = "the time that all requests to servers may take together"},
+	 .help = "maximum time for all requests to these servers together"},
 	OPTION_END,
 };
 
 const struct option_spec symbol_option_table[] = {
 	{"demangle", 0, OPTION_TOGGLE(struct symbol_options, demangle), .key = "symbols.demangle",
-	 .help = "show C++, Rust and D names as they are written in the source"},
+	 .help = "show C++, Rust and D names as in the source"},
 	{"symbols", 0, OPTION_ENUM(struct symbol_options, detail, "names", "lines", "inlines"),
 	 .key = "symbols.detail",
-	 .help = "what to look up: functions alone, source lines, inlined calls too"},
+	 .help = "what to look up: function names only; also source lines; also inlined calls"},
 	{OPTION_GROUP(struct symbol_options, files, symbol_file_option_table)},
 	OPTION_END,
 };
@@ -43,26 +43,26 @@ const struct option_spec symbol_option_table[] = {
 const struct option_spec source_option_table[] = {
 	{"source-path", 0, OPTION_LIST(struct source_options, paths), .argument = "DIR",
 	 .offer = OPTION_OFFER_DIRECTORY, .key = "symbols.source_paths",
-	 .help = "search this directory for sources"},
+	 .help = "search this directory for source files"},
 	{"path-map", 0, OPTION_PAIRS(struct source_options, maps), .argument = "FROM=TO",
 	 .key = "symbols.path_maps",
-	 .help = "sources that were below FROM when they were compiled are below TO"},
+	 .help = "source files that were below FROM when they were compiled are now below TO"},
 	OPTION_END,
 };
 
 const struct option_spec look_option_table[] = {
 	{"event", 0, OPTION_STRING(struct cli_load_options, event), .argument = "EVENT",
-	 .help = "look at this event or value type instead of the main one: counted beside it "
-		 "(record -e A,B), or of a file of perf or pprof"},
+	 .help = "use this event or value type instead of the main one: one counted along with it "
+		 "(record -e A,B), or one in a file of perf or pprof"},
 	{"pid", 0, OPTION_NUMBERS(struct cli_load_options, pids), .argument = "PID[,PID...]",
 	 .help = "only these processes"},
 	{"tid", 0, OPTION_NUMBERS(struct cli_load_options, tids), .argument = "TID[,TID...]",
 	 .help = "only these threads"},
 	{"comm", 0, OPTION_LIST(struct cli_load_options, comms), .argument = "NAME",
-	 .help = "only threads of this name"},
+	 .help = "only threads with this name"},
 	{"label", 0, OPTION_PAIRS(struct cli_load_options, labels), .argument = "KEY=VALUE",
-	 .help = "only samples with this label: part=parse, state=sleeping, what a program told; "
-		 "several values of one key add to each other"},
+	 .help = "only samples with this label: part=parse, state=sleeping, or one that a program "
+		 "set; if a key is given several times, any of its values matches"},
 	{"module", 0, OPTION_LIST(struct cli_load_options, modules), .argument = "NAME",
 	 .help = "only stacks that pass through this program or library"},
 	{"only", 0, OPTION_LIST(struct cli_load_options, only), .argument = "RE",
@@ -71,24 +71,25 @@ const struct option_spec look_option_table[] = {
 	 .help = "leave out stacks with a function that matches"},
 	{"alloc-fn", 0, OPTION_LIST(struct cli_load_options, alloc_fns), .argument = "RE",
 	 .key = "heap.alloc_fn",
-	 .help = "functions that match allocate for their callers: places of wick heap are these; "
-		 "malloc, operator new and common wrappers are known"},
+	 .help = "functions that match allocate for their callers, so the callers count as the "
+		 "places (wick heap); malloc, operator new and common wrappers are built in"},
 	{"from", 0, OPTION_DURATION(struct cli_load_options, from_ns), .argument = "TIME",
 	 .help = "only samples from this time on, counted from the start of the recording"},
 	{"to", 0, OPTION_DURATION(struct cli_load_options, to_ns), .argument = "TIME",
 	 .help = "only samples before this time"},
 	{"inline", 0, OPTION_TOGGLE(struct cli_load_options, inlines), .key = "view.inline",
-	 .help = "show inlined functions as frames of their own"},
+	 .help = "show inlined functions as separate frames"},
 	{"kernel", 0, OPTION_TOGGLE(struct cli_load_options, kernel), .key = "view.kernel",
-	 .help = "show the frames of the kernel"},
+	 .help = "show kernel frames"},
 	{"collapse-recursion", 0, OPTION_TOGGLE(struct cli_load_options, collapse_recursion),
-	 .key = "view.collapse_recursion", .help = "show a function that calls itself once"},
+	 .key = "view.collapse_recursion", .help = "show a function that calls itself only once"},
 	{"names", 0, OPTION_ENUM(struct cli_load_options, names, "short", "full"),
 	 .key = "view.names",
-	 .help = "short: without arguments of functions and templates; JSON, CSV and patterns with "
-		 "arguments have full names unless told"},
+	 .help = "short leaves out arguments of functions and templates; full is the default for "
+		 "JSON and CSV, and if a pattern contains arguments"},
 	{"short-names", 0, OPTION_TOGGLE(struct cli_load_options, short_names),
-	 .key = "view.short_names", .help = "as --names short, --no-short-names as --names full"},
+	 .key = "view.short_names",
+	 .help = "--short-names is --names short, --no-short-names is --names full"},
 	{OPTION_GROUP(struct cli_load_options, symbols, symbol_option_table), .help = "Symbols"},
 	OPTION_END,
 };
@@ -101,7 +102,7 @@ static int check(const struct cli_load_options *look, const struct load_options 
 	int r;
 
 	if (look->from_ns >= look->to_ns) {
-		(void)error_set(err, -EINVAL, "--from is not before --to: nothing lies between");
+		(void)error_set(err, -EINVAL, "--from must be before --to");
 		error_remedy(err, "both count from the start of the recording: --from 1s --to 2s");
 		return -EINVAL;
 	}
@@ -139,8 +140,8 @@ void cli_load_note_damage(void *self, const char *path, const struct recording_d
 			     damage->why);
 	else
 		command_note(self,
-			     "%s is incomplete: it was cut off, or is still being written; wick "
-			     "info %s tells what is there",
+			     "%s is incomplete: it was truncated, or is still being written; see "
+			     "what it contains: wick info %s",
 			     path, path);
 }
 
@@ -284,7 +285,7 @@ int cli_load_check_output(const struct command_context *context, const char *inp
 
 	if (!outfile_is_input(output, input))
 		return COMMAND_DONE;
-	(void)error_set(&err, -EINVAL, "%s is the recording that is read; it would be overwritten",
+	(void)error_set(&err, -EINVAL, "%s is the input file and would be overwritten",
 			output[0] == '-' && !output[1] ? "standard output" : output);
 	error_remedy(&err, "choose another name with %s", option);
 	return command_refused(context, &err);
