@@ -2,7 +2,7 @@
 #ifndef WICK_CLI_COMMIT_H
 #define WICK_CLI_COMMIT_H
 
-/* commit: what wick was built from. A file of its own, for it changes with each build. */
+/* commit: the commit that wick was built from. A separate file, because it changes often. */
 
 extern const char *const commit_built_from;
 

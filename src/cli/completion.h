@@ -2,7 +2,7 @@
 #ifndef WICK_CLI_COMPLETION_H
 #define WICK_CLI_COMPLETION_H
 
-/* completion: shell scripts that complete wick's command line, from the tables. */
+/* completion: makes scripts for shells that complete wick's command line, from the tables. */
 
 struct bytes;
 struct command;
@@ -11,7 +11,7 @@ struct error;
 /* "bash", "zsh", "fish", NULL last. */
 extern const char *const completion_shells[];
 
-/* Appends the script for a shell; -EINVAL when it is not one of completion_shells. */
+/* Appends the script for a shell; -EINVAL if it is not one of completion_shells. */
 int completion_put(struct bytes *out, const char *shell, const struct command *const *commands,
 		   struct error *err);
 

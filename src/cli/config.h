@@ -3,13 +3,13 @@
 #define WICK_CLI_CONFIG_H
 
 /*
- * config: the configuration file and the environment as sources of option
- * values. The option tables say which keys exist; this module knows none itself.
+ * config: reads option values from the configuration file and the environment. The option tables
+ * define the keys; this module knows none of them.
  *
- * The file is JSON: sections of keys, {"sampling": {"frequency_hz": 997}}. The
- * Strings may have variables, paths are those from the folder of the file: config_text.h. The
- * same key in the environment is WICK_SAMPLING_FREQUENCY_HZ; lists there are
- * separated by commas, lists of paths by colons.
+ * The file is JSON, with sections of keys: {"sampling": {"frequency_hz": 997}}. Strings may
+ * contain variables, and paths are relative to the directory of the file: see config_text.h. In
+ * the environment, the same key is WICK_SAMPLING_FREQUENCY_HZ; there, commas separate the items of
+ * a list, and colons separate paths.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ struct error;
 struct json_t; /* of jansson, whose header clashes with base/json.h */
 struct option_set;
 
-/* What values to start from. */
+/* Which defaults to start from. */
 enum config_preset {
 	CONFIG_PRESET_NONE,
 	CONFIG_PRESET_PRODUCTION,
@@ -33,40 +33,38 @@ enum config_preset {
 extern const char *const config_sections[];
 
 struct config {
-	char *path; /* of the file that was read; NULL when there was none */
+	char *path; /* of the file that was read; NULL if there was none */
 	char *text;
 	struct json_t *root;
 	bool is_preset; /* weaker than the environment */
-	char note[512]; /* for stderr: a file that was left aside; "" for none */
+	char note[512]; /* to print: which file was ignored; "" if none was */
 };
 
 /*
- * Reads the file at path, which must exist; without a path the first that exists
- * of ./wick.json, $XDG_CONFIG_HOME/wick/config.json and /etc/wick/config.json.
- * None at all is fine, and one that belongs neither to the user nor to root is left aside with
- * a note. A pipe may be given if it has a writer. The caller releases with config_fini().
+ * Reads the file at path, which must exist. If path is NULL, reads the first that exists of
+ * ./wick.json, $XDG_CONFIG_HOME/wick/config.json and /etc/wick/config.json; it is fine if there is
+ * none, and a file that belongs neither to the user nor to root is ignored, with a note. path may
+ * be a pipe that has a writer. The caller releases config with config_fini().
  */
 int config_open(struct config *config, const char *path, struct error *err);
-/* The values that wick brings under a name: a file of examples/presets. */
+
+/* The values of a preset: a file of examples/presets that is built in. */
 int config_open_preset(struct config *config, enum config_preset preset, struct error *err);
 
 void config_fini(struct config *config);
 
-/*
- * Checks the whole file against the tables of all commands and assigns what
- * concerns set.
- */
+/* Checks the whole file against the tables of all commands, and assigns the values of set. */
 int config_apply_file(const struct config *config, const struct command *const *commands,
 		      struct option_set *set, struct error *err);
 
-/* Assigns the WICK_* variables that belong to keys of set; others are ignored. */
+/* Assigns the WICK_* variables for keys of set; others are ignored. */
 int config_apply_environment(struct option_set *set, struct error *err);
 
-/* Words about a variable that looks like one of a key, and is of none; false: there is none. */
+/* Writes a note about a WICK_* variable that is not a setting. Returns false if there is none. */
 bool config_find_strange_variable(const struct command *const *commands, char *ret_text,
 				  size_t size);
 
-/* Writes the name of the environment variable of a key. */
+/* Writes the name of the environment variable for a key. */
 void config_variable_name(const char *key, char *ret_name, size_t size);
 
 #endif

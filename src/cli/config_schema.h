@@ -2,8 +2,7 @@
 #ifndef WICK_CLI_CONFIG_SCHEMA_H
 #define WICK_CLI_CONFIG_SCHEMA_H
 
-/* config_schema: the JSON schema (draft 2020-12) of the configuration file, from the option tables.
- */
+/* config_schema: makes the JSON schema (draft 2020-12) of the configuration from the tables. */
 
 struct bytes;
 struct command;
@@ -13,7 +12,7 @@ struct option_entry;
 
 int config_schema_put(struct bytes *out, const struct command *const *commands, struct error *err);
 
-/* Writes the value of an option as the configuration file would hold it; null when unset. */
+/* Writes the value of an option as the configuration file would have it; null if unset. */
 void schema_put_value(struct json *json, const char *key, const struct option_entry *entry);
 
 #endif

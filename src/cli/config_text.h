@@ -3,8 +3,8 @@
 #define WICK_CLI_CONFIG_TEXT_H
 
 /*
- * config_text: strings of a configuration file: $NAME and ${NAME} are variables of the
- * environment, $$ is a dollar. Paths are relative to the folder of the file, or to $HOME when
+ * config_text: expands strings of a configuration file. $NAME and ${NAME} are environment
+ * variables, $$ is a dollar sign. Paths are relative to the directory of the file, or to $HOME if
  * they begin with ~/.
  */
 
@@ -13,8 +13,8 @@
 struct error;
 
 /*
- * What text means in file; subject is what messages call the value. A variable that is not set
- * is -EINVAL. The caller frees *ret.
+ * Expands text, a value in file; subject is what messages call the value. Returns -EINVAL if a
+ * variable is not set. The caller frees *ret.
  */
 int config_text_expand(const char *text, bool is_path, const char *file, const char *subject,
 		       char **ret, struct error *err);

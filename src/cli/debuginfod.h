@@ -3,11 +3,11 @@
 #define WICK_CLI_DEBUGINFOD_H
 
 /*
- * debuginfod: debug files from a server, by build id. Only for those who ask for it.
+ * debuginfod: downloads debug files from a server, by build ID, if the user asks for it.
  *
- * The program debuginfod-find does it: it knows the servers (DEBUGINFOD_URLS), keeps
- * what it got, and remembers for a while what no server has. All requests together take
- * no longer than a deadline; Ctrl-C ends one as usual.
+ * The program debuginfod-find does the work: it knows the servers (DEBUGINFOD_URLS), caches
+ * files, and remembers for a while which files no server has. There is a time limit for all
+ * requests together; Ctrl-C ends a request as usual.
  */
 
 #include <stdint.h>
@@ -18,11 +18,11 @@ struct command_context;
 
 struct debuginfod {
 	const struct command_context *context;
-	uint64_t left_ns; /* of the time for all requests */
+	uint64_t left_ns; /* of the time limit for all requests */
 	struct symbol_search search;
 };
 
-/* Fills *ret, which stays where it is while its search is in use. */
+/* Fills *ret, which must not move while its search is in use. */
 void debuginfod_init(struct debuginfod *ret, const struct command_context *context,
 		     uint64_t limit_ns);
 

@@ -3,10 +3,10 @@
 #define WICK_CLI_HELD_MESSAGES_H
 
 /*
- * held_messages: keeps what is written to standard error while a view has the terminal, and
- * writes it when the view is gone. Standard error that is no terminal is left as it is.
+ * held_messages: holds back messages to standard error while a view uses the terminal, and prints
+ * them when the view is closed. Does nothing if standard error is not a terminal.
  *
- * Bounded: of more than HELD_MESSAGES_BYTES the first are kept.
+ * Keeps the first HELD_MESSAGES_BYTES and drops the rest.
  */
 
 #define HELD_MESSAGES_BYTES (64 * 1024)
@@ -16,10 +16,10 @@ struct held_messages {
 	int kept_fd;
 };
 
-/* Starts as zeros. Where nothing can be held, messages go where they went. */
+/* held starts as zeros. If messages cannot be held back, they are printed as before. */
 void held_messages_begin(struct held_messages *held);
 
-/* Writes what was held. May be called in a signal handler, and when nothing is held. */
+/* Prints what was held back. May be called in a signal handler, and if nothing is held. */
 void held_messages_end(struct held_messages *held);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WICK_CLI_HELP_H
 #define WICK_CLI_HELP_H
 
-/* help: what --help and --version print, from the command and option tables. */
+/* help: makes the output of --help and --version from the command and option tables. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct option_entry;
 
 #define HELP_MAX_WIDTH 100
 
-/* Columns to fill: those of the terminal, at most HELP_MAX_WIDTH; 80 when there is none. */
+/* The width to fill: that of the terminal, at most HELP_MAX_WIDTH; 80 without a terminal. */
 int help_width(FILE *file);
 
 void help_put_overview(struct bytes *out, const struct command *const *commands, int width);
@@ -26,15 +26,15 @@ void help_put_version(struct bytes *out);
 bool help_is_item(const char *paragraph);
 
 /*
- * Appends the names with their argument as they are typed, "-F, --frequency=HZ";
- * a toggle shows both forms in one, "--[no-]kernel".
+ * Appends the names of an option with its argument, as a user types them: "-F, --frequency=HZ". A
+ * toggle shows both forms in one: "--[no-]kernel".
  */
 void help_put_names(struct bytes *out, const struct option_entry *entry);
 
-/* Appends the help line with range and default: "samples a second (10 to 10000, default 997)". */
+/* Appends the summary with range and default: "samples per second (10 to 10000, default 997)". */
 void help_put_text(struct bytes *out, const struct option_entry *entry);
 
-/* Variables of the environment that are no configuration; {NULL} last. */
+/* Environment variables that are not part of the configuration; {NULL} last. */
 struct help_variable {
 	const char *name;
 	const char *meaning;
@@ -42,17 +42,17 @@ struct help_variable {
 
 extern const struct help_variable help_variables[];
 
-/* What the build may leave out; {.name = NULL} last. */
+/* Optional parts of the build; {.name = NULL} last. */
 struct help_part {
 	const char *name;
 	bool built;
-	const char *gives; /* what is missing without it */
-	const char *needs; /* packages to build it with */
+	const char *gives; /* what does not work without it */
+	const char *needs; /* packages that the build needs for it */
 };
 
 extern const struct help_part help_parts[];
 
-/* The exit statuses as manual pages list them; {NULL} last. */
+/* Exit statuses, as manual pages list them; {NULL} last. */
 struct help_status {
 	const char *status;
 	const char *meaning;

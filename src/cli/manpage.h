@@ -3,8 +3,8 @@
 #define WICK_CLI_MANPAGE_H
 
 /*
- * manpage: manual pages as roff from the command and option tables. The pages
- * carry no date, so the same tables always give the same bytes.
+ * manpage: makes manual pages (roff) from the command and option tables. The pages have no date,
+ * so the same tables always give the same page.
  */
 
 struct bytes;

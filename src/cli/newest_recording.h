@@ -2,13 +2,14 @@
 #ifndef WICK_CLI_NEWEST_RECORDING_H
 #define WICK_CLI_NEWEST_RECORDING_H
 
-/* newest_recording: what is looked at when no file is given. */
+/* newest_recording: finds the file to read if the user names none. */
 
 struct error;
 
 /*
- * The name of the newest *.wick of the user in a directory that is a recording, without that; the
- * caller frees *ret. -ENOENT in words when there is none, with those of other users.
+ * Sets *ret to the name (without the directory) of the newest *.wick file in the directory that is
+ * a recording and belongs to the user; the caller frees it. Returns -ENOENT if there is none; the
+ * message then mentions recordings of other users.
  */
 int newest_recording(const char *directory, char **ret, struct error *err);
 

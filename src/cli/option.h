@@ -3,14 +3,13 @@
 #define WICK_CLI_OPTION_H
 
 /*
- * option: the table that describes a command's options, and the values that
- * come out of it. Parsing, help, completion, manual pages and the configuration
- * file are all driven by the same table:
+ * option: the table that describes a command's options, and their values. Parsing, help,
+ * completion, manual pages and the configuration file all use this table:
  *
  *	static const struct option_spec table[] = {
  *		{"frequency", 'F', OPTION_U64(struct record_options, frequency_hz),
  *		 .argument = "HZ", .min = 10, .max = 10000,
- *		 .key = "sampling.frequency_hz", .help = "samples a second"},
+ *		 .key = "sampling.frequency_hz", .help = "samples per second"},
  *		{"rate", 'r', OPTION_ALIAS("frequency")},
  *		{NULL, 'g', OPTION_IGNORED},
  *		{OPTION_GROUP(struct record_options, symbols, symbol_option_table),
@@ -18,8 +17,8 @@
  *		OPTION_END,
  *	};
  *
- * Sources may be applied in any order: a weaker one is checked but never
- * replaces a stronger one. This module never prints and reads no files.
+ * Sources may be applied in any order: a value from a weaker source is checked, but never
+ * replaces one from a stronger source. This module prints nothing and reads no files.
  */
 
 #include <stdbool.h>
@@ -36,19 +35,19 @@ enum option_kind {
 	OPTION_KIND_TOGGLE,   /* bool: --x and --no-x */
 	OPTION_KIND_U64,      /* uint64_t */
 	OPTION_KIND_DOUBLE,   /* double */
-	OPTION_KIND_STRING,   /* const char *, NULL when unset; one of words, if there are */
+	OPTION_KIND_STRING,   /* const char *, NULL if unset; one of words, if given */
 	OPTION_KIND_LIST,     /* struct option_list, repeatable */
 	OPTION_KIND_PAIRS,    /* struct option_list of "key=value", repeatable */
 	OPTION_KIND_NUMBERS,  /* struct option_numbers: 1,2,3, repeatable */
 	OPTION_KIND_ENUM,     /* an enum or unsigned int: index into words */
 	OPTION_KIND_DURATION, /* uint64_t nanoseconds */
 	OPTION_KIND_SIZE,     /* uint64_t bytes */
-	OPTION_KIND_IGNORED,  /* accepted for the fingers' sake, does nothing */
+	OPTION_KIND_IGNORED,  /* accepted because other tools have it; does nothing */
 	OPTION_KIND_ALIAS,    /* another name of the option alias_of */
 	OPTION_KIND_GROUP,    /* a nested table under the heading help */
 };
 
-/* What a shell offers for an option's value or a command's arguments. */
+/* What completion offers for an option's value or a command's arguments. */
 enum option_offer {
 	OPTION_OFFER_NONE,
 	OPTION_OFFER_FILE,
@@ -77,26 +76,26 @@ struct option_numbers {
 };
 
 struct option_spec {
-	const char *name; /* long name without dashes; NULL when there is a letter only */
+	const char *name; /* long name without dashes; NULL if there is only a letter */
 	char letter;      /* 0 for none */
 	enum option_kind kind;
 	size_t offset;        /* of the member in the options struct */
-	const char *argument; /* what help calls the value; words are shown when NULL */
-	const char *help;     /* one line, lower case, no full stop; of a group: its heading */
+	const char *argument; /* what help calls the value; NULL: the words are shown */
+	const char *help;     /* one line, lower case, no full stop; for a group: its heading */
 	const char *key;      /* in the configuration, "section.name"; NULL: command line only */
 	double min;           /* smallest and largest value in the member's unit; */
 	double max;           /* 0 and 0: no limit, max 0: only a smallest value */
-	const char *off;      /* a word that stands for 0, whatever the range says */
-	uint64_t bare_ns;     /* duration: what a number without a unit counts; 0: seconds */
+	const char *off;      /* a word for 0, which is allowed regardless of the range */
+	uint64_t bare_ns;     /* duration: the unit of a number without one; 0: seconds */
 	const char *const *words; /* enum, string: allowed words, NULL last */
-	bool more_words;          /* string: others may be allowed too, the command knows */
+	bool more_words;          /* string: the command may allow others too */
 	const char *alias_of;
 	const struct option_spec *table; /* of a group */
 	enum option_offer offer;
 	bool hidden; /* from help, completion and manual pages */
 };
 
-/* The offset of a member that must have the given type: a wrong one does not compile. */
+/* The offset of a member. Does not compile if the member has another type than wanted. */
 #define OPTION_OFFSET(type, member, wanted)                                                        \
 	(offsetof(type, member) +                                                                  \
 	 0 * sizeof(char[__builtin_types_compatible_p(__typeof__(((type *)0)->member), wanted)     \
@@ -144,7 +143,7 @@ struct option_spec {
 		.kind = OPTION_KIND_END                                                            \
 	}
 
-/* One option of a set: groups are resolved, place is where its value lives. */
+/* One option of a set, with groups resolved; place is the address of its value. */
 struct option_entry {
 	const struct option_spec *spec;
 	void *place;
@@ -158,17 +157,17 @@ struct option_set {
 	struct option_entry *entries;
 	size_t count;
 	size_t capacity;
-	struct arena arena; /* owns the texts and lists in the values */
+	struct arena arena; /* owns the strings and lists in the values */
 };
 
-/* A zeroed set with .command set is ready for option_set_add(). */
+/* A set that is all zeros but for .command is ready for option_set_add(). */
 void option_set_fini(struct option_set *set);
 
-/* Adds the options of table whose values live in values, which must outlive set. */
+/* Adds the options of table. Their values are members of values, which must outlive set. */
 int option_set_add(struct option_set *set, const struct option_spec *table, void *values,
 		   const char *group, struct error *err);
 
-/* NULL for none; an alias is resolved. */
+/* NULL if there is no such option; aliases are resolved. */
 struct option_entry *option_set_find(const struct option_set *set, const char *name);
 struct option_entry *option_set_find_key(const struct option_set *set, const char *key);
 
@@ -177,9 +176,9 @@ enum option_source option_source_of(const struct option_set *set, const void *me
 const char *option_source_name(enum option_source source);
 
 /*
- * Parses argv[0..argc) (without the command's name) and moves what is not an
- * option to its front, NULL after it. Returns how many those are. With
- * stop_early the first of them ends the options: it is a program to run.
+ * Parses argv[0..argc) (without the command's name), moves the arguments that are not options to
+ * its front, with NULL after them, and returns how many there are. With stop_early, the first of
+ * them ends the options: it is a program to run.
  */
 int option_parse(struct option_set *set, int argc, char **argv, bool stop_early, struct error *err);
 

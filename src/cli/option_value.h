@@ -3,9 +3,8 @@
 #define WICK_CLI_OPTION_VALUE_H
 
 /*
- * option_value: text to the value of an option and back. Whoever supplies the
- * text (command line, file, environment) names it in the assignment, so that an
- * error speaks of what the person wrote.
+ * option_value: converts text to the value of an option and back. The source of the text (command
+ * line, file, environment) is given in the assignment, so that an error names what the user wrote.
  */
 
 #include <stdbool.h>
@@ -17,25 +16,25 @@ struct bytes;
 struct option_assignment {
 	enum option_source source;
 	const char *subject; /* what an error calls the option: "--frequency" */
-	const char *origin;  /* a copy is kept; may be NULL */
+	const char *origin;  /* is copied; may be NULL */
 };
 
-/* Checks text against the spec and stores it unless a stronger source was there before. */
+/* Checks text against the spec, and stores it unless a stronger source has set the value. */
 int option_assign(struct option_set *set, struct option_entry *entry, const char *text,
 		  const struct option_assignment *how, struct error *err);
 
 #define OPTION_SHOWN_BYTES 100
 
 /*
- * As much of a value as a message shows, with … behind it when there is more, so that what is
- * allowed has its place too. Returns ret.
+ * Shortens a value for a message, with … at the end if something is cut off, so that there is room
+ * for what is allowed. Returns ret.
  */
 const char *option_shorten(const char *text, char ret[OPTION_SHOWN_BYTES]);
 
-/* Whether the option is followed by a value. */
+/* Whether the option needs a value. */
 bool option_takes_value(const struct option_spec *spec);
 
-/* Whether the option may be given several times, each adding to its value. */
+/* Whether the option may be given several times, adding to its value each time. */
 bool option_is_repeatable(const struct option_spec *spec);
 
 /* Appends "10 to 10000", "at least 1" or nothing. Returns whether there is a range. */
@@ -44,7 +43,7 @@ bool option_put_range(struct bytes *out, const struct option_spec *spec);
 /* Appends the words of an enum with a separator between them. */
 void option_put_words(struct bytes *out, const struct option_spec *spec, const char *separator);
 
-/* Appends a value as a person would type it, nothing when it is unset. */
+/* Appends a value as a user would type it; nothing if it is unset. */
 void option_put_value(struct bytes *out, const struct option_entry *entry);
 
 #endif

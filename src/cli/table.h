@@ -2,7 +2,7 @@
 #ifndef WICK_CLI_TABLE_H
 #define WICK_CLI_TABLE_H
 
-/* table: the subcommands, each the only symbol of its file src/cli/commands/cmd_<name>.c. */
+/* table: the commands. Each is the only symbol that its file cmd_<name>.c exports. */
 
 struct command;
 
@@ -31,7 +31,7 @@ extern const struct command command_timeline;
 extern const struct command command_top;
 extern const struct command command_trial;
 
-/* All of them in the order of "wick --help", NULL last. */
+/* All commands in the order of "wick --help", NULL last. */
 extern const struct command *const command_table[];
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_CLI_COMMANDS_DRAW_FLAME_H
 
 /*
- * draw_flame: from a recording to a flame graph in a file, as wick flame and wick record do it: the
- * page of the profiler when the file is called x.html, else SVG.
+ * draw_flame: draws a recording as a flame graph, for wick flame and wick record. The name of the
+ * output file decides the format: .html for the page, .png, otherwise SVG.
  */
 
 #include <stdbool.h>
@@ -15,24 +15,23 @@ struct load_options;
 struct profile;
 
 /*
- * Returns an exit status; failures have been printed. "-" writes to standard output. The option is
- * what a user chooses the output with, for remedies: "-o FILE".
+ * Returns an exit status, after printing any failure. "-" as output is standard output. option is
+ * the option that names the output, for remedies: "-o FILE".
  */
 int draw_flame(const struct command_context *context, const struct load_options *load,
 	       const struct flame_page_options *view, const char *input, const char *output,
 	       const char *option);
 
-/* Why a graph cannot be written to a file of this name, which promises another format; else NULL.
- */
+/* Why a file of this name cannot be a flame graph: it ends like another format. NULL if it can. */
 const char *draw_flame_refuses(const char *output);
 
-/* Says that a picture or page was written. */
+/* Prints that a picture or page was written. */
 void draw_flame_tell(const struct command_context *context, const char *path);
 
-/* Whether a file of this name is a page. */
+/* Whether the name is that of a page (.html). */
 bool draw_flame_is_page(const char *output);
 
-/* The same for a profile that is at hand. */
+/* Like draw_flame(), for a profile that is already loaded. */
 int draw_flame_of(const struct command_context *context, const struct profile *profile,
 		  const struct flame_page_options *view, const char *output, const char *option);
 

@@ -8,7 +8,7 @@
 
 struct command_context;
 
-/* The exit status. */
+/* Returns the exit status. */
 int heap_scan_run(const struct command_context *context, pid_t pid);
 
 #endif

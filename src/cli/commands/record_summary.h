@@ -2,7 +2,7 @@
 #ifndef WICK_CLI_COMMANDS_RECORD_SUMMARY_H
 #define WICK_CLI_COMMANDS_RECORD_SUMMARY_H
 
-/* record_summary: what a person wants to know when a recording has ended. */
+/* record_summary: the summary that wick record prints when a recording has ended. */
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@ struct load_options;
 struct record_config;
 struct record_result;
 
-/* names: how to look up the names whose share is told. */
+/* names: how to look up names, for the share of samples that have one. */
 void record_summary_print(FILE *out, const struct record_config *config,
 			  const struct record_result *result, const struct load_options *names);
 

@@ -3,9 +3,9 @@
 #define WICK_CLI_COMMANDS_STATUS_JSON_H
 
 /*
- * status_json: the answers of recorders as JSON. They come from other processes, of other
- * users perhaps, and are written by the one writer that escapes all that is not to be
- * shown (base/json.h, whose names and those of the parser exclude each other).
+ * status_json: writes the answers of recorders as JSON. The answers come from other processes,
+ * perhaps of other users, so everything is escaped by base/json.h. That header cannot be included
+ * together with the one of the parser (jansson), hence this module.
  */
 
 #include <stdint.h>
@@ -25,15 +25,15 @@ struct status_value {
 	};
 };
 
-struct status_json *status_json_new(void); /* NULL without memory */
+struct status_json *status_json_new(void); /* NULL if out of memory */
 
-/* One answer: open, its values and lists, close. Inside a list keys are NULL. */
+/* One answer: open, its values and lists, close. Inside a list, keys are NULL. */
 void status_json_open(struct status_json *json);
 void status_json_open_list(struct status_json *json, const char *key);
 void status_json_put(struct status_json *json, struct status_value value);
 void status_json_close(struct status_json *json);
 
-/* Ends the list of answers. What was written lives until json is freed. */
+/* Ends the list of answers. The text lives until json is freed. */
 const struct bytes *status_json_end(struct status_json *json);
 void status_json_free(struct status_json *json); /* NULL is fine */
 

@@ -2,7 +2,7 @@
 #ifndef WICK_CLI_COMMANDS_SYMBOLIZE_PRINT_H
 #define WICK_CLI_COMMANDS_SYMBOLIZE_PRINT_H
 
-/* symbolize_print: what is known of an address in addr2line's form, or as a line of JSON. */
+/* symbolize_print: prints the result for an address in addr2line's form, or as a line of JSON. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct symbolize_printer {
 	const struct symbolize_form *form;
 	struct resolver *resolver;
 	struct iov_output gather;
-	/* Paths that need no escaping, by their pointers, which stay: most come again and again. */
+	/* Cache of paths, by pointer (pointers stay valid): most paths are printed many times. */
 	struct symbolize_file {
 		const char *text;
 		const char *shown; /* the part to show; NULL: it must be escaped */
@@ -39,7 +39,7 @@ struct symbolize_printer {
 
 void symbolize_print(struct symbolize_printer *printer, const struct resolved *found);
 
-/* Something that is no address. */
+/* Prints the result for input that is not an address. */
 void symbolize_print_bad(struct symbolize_printer *printer, const char *input);
 
 #endif

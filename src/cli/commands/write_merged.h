@@ -2,7 +2,7 @@
 #ifndef WICK_CLI_COMMANDS_WRITE_MERGED_H
 #define WICK_CLI_COMMANDS_WRITE_MERGED_H
 
-/* write_merged: what import and merge share: files in, one recording out. */
+/* write_merged: reads files and writes one recording, for wick import and wick merge. */
 
 #include <stddef.h>
 

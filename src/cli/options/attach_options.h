@@ -3,8 +3,8 @@
 #define WICK_CLI_OPTIONS_ATTACH_OPTIONS_H
 
 /*
- * attach_options: which running processes a command attaches to: -p, --name, and with --tree
- * those that these have started already.
+ * attach_options: which running processes a command attaches to: -p, --name, and with --tree also
+ * the processes that these have started.
  */
 
 #include <stdbool.h>
@@ -21,22 +21,22 @@ struct attach_options {
 	bool tree;
 };
 
-/* Whether processes are asked for. */
+/* Whether -p or --name is given. */
 bool attach_is_asked(const struct attach_options *options);
 
-/* What is wrong with them, NULL when nothing is. */
+/* What is wrong with the options; NULL if nothing is. */
 const char *attach_conflict(const struct command_context *context,
 			    const struct attach_options *options);
 
 /*
- * Finds the processes. A process that sleeps while those that it has started run is attached to
- * with these; else a note says that there are some. Without `children` nobody wants them. The
- * caller releases the list with vec_fini(), also after a failure.
+ * Finds the processes. If a process sleeps while its child processes run, these are included;
+ * otherwise a note mentions them. If children is false, child processes are ignored. The caller
+ * releases the list with vec_fini(), even after a failure.
  */
 int attach_find(const struct command_context *context, const struct attach_options *options,
 		bool children, struct pid_list *ret, struct error *err);
 
-/* The options; the member of the struct is an attach_options. */
+/* The options, for a member of type struct attach_options. */
 extern const struct option_spec attach_option_table[];
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_CLI_OPTIONS_HOOK_OPTION_H
 
 /*
- * hook_option: what --hook names: functions of a program's own allocator, found in the
- * program's file or in one that it loads, and whether they can be hooked.
+ * hook_option: finds the functions that --hook names (of a program's own allocator) in the
+ * program's file or in a file that it loads, and checks whether they can be hooked.
  */
 
 #include <stddef.h>
@@ -21,8 +21,9 @@ struct hook_option {
 };
 
 /*
- * Reads "alloc=SYM[@LIB][:N[*M]],free=SYM[@LIB][:N]" of each. Fails with words when one
- * makes no sense, or a function is not there; one that cannot be hooked says so in ret.
+ * Parses "alloc=SYM[@LIB][:N[*M]],free=SYM[@LIB][:N]" for each item of list. Fails if an item is
+ * invalid or a function does not exist. If a function cannot be hooked, its item in ret has the
+ * reason.
  */
 int hook_option_read(const struct option_list *list, const char *program, struct hook_option *ret,
 		     struct error *err);

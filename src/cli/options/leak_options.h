@@ -3,11 +3,11 @@
 #define WICK_CLI_OPTIONS_LEAK_OPTIONS_H
 
 /*
- * leak_options: what wick leaks and wick heap --leaks share: rules that suppress, what is certain
- * and old enough to be told, and gates. A command splices them in as it does cli_load_options:
+ * leak_options: options that wick leaks and wick heap --leaks share: suppression rules, the least
+ * confidence and age of leaks to report, and gates. A command includes them like cli_load_options:
  *
- *	leak_options_read()    before anything is run or read
- *	leak_options_print()   the report; says by its status whether a gate has tripped
+ *	leak_options_read()    before it runs or reads anything
+ *	leak_options_print()   prints the report; its status says whether a gate tripped
  */
 
 #include <stdio.h>
@@ -39,33 +39,33 @@ struct leak_options {
 
 extern const struct option_spec leak_option_table[];
 
-/* Whether it was asked for something that needs a report. */
+/* Whether an option is given that needs a leak report. */
 bool leak_options_ask(const struct leak_options *options);
 
-/* Whether that can only be answered by a scan. */
+/* Whether an option is given that needs a leak scan. */
 bool leak_options_need_scan(const struct leak_options *options);
 
-/* Whether rules of suppression are read or written. */
+/* Whether suppression rules are read or written. */
 bool leak_options_have_rules(const struct leak_options *options);
 
 /* Why a gate cannot be judged. */
 enum leak_unknown {
 	LEAK_UNKNOWN_NO_SCAN,
-	LEAK_UNKNOWN_KILLED, /* the program was, before there was one */
-	LEAK_UNKNOWN_FAILED, /* a scan has, and that was said */
+	LEAK_UNKNOWN_KILLED, /* the program was killed before a scan */
+	LEAK_UNKNOWN_FAILED, /* a scan failed, and the failure was printed */
 	LEAK_UNKNOWN_PART,   /* some processes were not scanned */
 };
 
-/* Says so. Returns a status. */
+/* Prints why a gate cannot be judged. Returns an exit status. */
 int leak_options_unknown(const struct command_context *context, enum leak_unknown why);
 
-/* The rules of all files. The caller releases *ret, in any case. Returns a status. */
+/* Reads the rules of all files. The caller releases *ret in any case. Returns an exit status. */
 int leak_options_read(const struct command_context *context, const struct leak_options *options,
 		      struct suppressions *ret);
 
 /*
- * Prints the report of a heap to file, form and limits as view has them; rules may be NULL. Returns
- * COMMAND_GATE with words when a gate has tripped, COMMAND_FAILED when it cannot be judged.
+ * Prints the leak report of a heap to file, in the form that view gives; rules may be NULL. Returns
+ * COMMAND_GATE if a gate tripped and COMMAND_FAILED if it cannot be judged, after printing why.
  */
 int leak_options_print(const struct command_context *context, const struct leak_options *options,
 		       const struct suppressions *rules, const struct heap_profile *heap,

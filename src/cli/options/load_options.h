@@ -3,8 +3,8 @@
 #define WICK_CLI_OPTIONS_LOAD_OPTIONS_H
 
 /*
- * load_options: options that all commands share which look at a recording, and those
- * that say how addresses get their names. A command splices them in:
+ * load_options: options that all commands that read recordings share, and options for symbols.
+ * A command includes them like this:
  *
  *	struct report_options {
  *		...
@@ -20,7 +20,7 @@
 #include "cli/option.h"
 #include "symbol/symboliser.h"
 
-/* Where debug information comes from, and whether what it says is kept. */
+/* Where debug information comes from, and whether symbols are cached. */
 struct symbol_file_options {
 	struct option_list paths; /* directories with debug files */
 	bool cache;
@@ -34,20 +34,20 @@ struct symbol_options {
 	struct symbol_file_options files;
 };
 
-/* Where the text of sources is. */
+/* Where source files are. */
 struct source_options {
 	struct option_list paths; /* directories */
 	struct option_list maps;  /* "FROM=TO" */
 };
 
-/* Of --interval. */
+/* The maximum of --interval. */
 #define HEAP_INTERVAL_MAX_MS 3600000u
 
-/* How functions are called: with or without arguments and parameters of templates. */
+/* How functions are shown: with or without arguments and template parameters. */
 enum cli_load_names { LOOK_NAMES_SHORT, LOOK_NAMES_FULL };
 
 struct cli_load_options {
-	const char *event; /* NULL: the one that was sampled */
+	const char *event; /* NULL: the event that was sampled */
 	struct option_numbers pids;
 	struct option_numbers tids;
 	struct option_list comms;
@@ -62,7 +62,7 @@ struct cli_load_options {
 	bool kernel;
 	bool collapse_recursion;
 	enum cli_load_names names;
-	bool short_names; /* the same by its other name */
+	bool short_names; /* another name for the same */
 	struct symbol_options symbols;
 };
 
@@ -76,9 +76,9 @@ struct cli_load_options {
 /* clang-format on */
 
 extern const struct option_spec symbol_file_option_table[];
-extern const struct option_spec symbol_option_table[]; /* with those of files */
+extern const struct option_spec symbol_option_table[]; /* includes symbol_file_option_table */
 extern const struct option_spec source_option_table[];
-extern const struct option_spec look_option_table[]; /* with those of symbols */
+extern const struct option_spec look_option_table[]; /* includes symbol_option_table */
 
 struct command_context;
 struct debuginfod;
@@ -87,51 +87,52 @@ struct recording_damage;
 struct source_search;
 
 /*
- * What finds sources; borrows the lists. They are asked for when is_asked says so, or when the
- * command line tells where they are: a configuration may be of the folder that one is in.
+ * Where to search for source files; borrows the lists. The search counts as asked for if is_asked
+ * is true or the command line gives a place. A place in a configuration file does not count: the
+ * file may just be in the current directory.
  */
 struct source_search cli_load_to_search(const struct command_context *context,
 					const struct source_options *sources, bool is_asked);
 
-/* Whether a toggle for sources was given by the person, as --source. */
+/* Whether --source was given on the command line. */
 bool cli_load_asks_source(const struct command_context *context, const bool *source);
 
 /*
- * What the pipeline needs to know of the options; borrows their lists, and server, which
- * it fills, while *ret is in use. Complains of what makes no sense: returns COMMAND_USAGE
- * then, else COMMAND_DONE.
+ * Converts the options to those of load.h. *ret borrows their lists and *server, which this
+ * function fills. If the options are invalid, prints why and returns COMMAND_USAGE, otherwise
+ * COMMAND_DONE.
  */
 int cli_load_to_load(const struct command_context *context, const struct cli_load_options *look,
 		     struct debuginfod *server, struct load_options *ret);
 
 /*
- * Takes full names where people did not choose: for programs, and for what compares names with
- * such as were written down.
+ * Chooses full names unless the user chose: for output that programs read, and for comparing names
+ * with names that were written down.
  */
 void cli_load_prefer_full_names(const struct command_context *context,
 				const struct cli_load_options *look, struct load_options *load);
 
 /*
- * Whether a pattern asks for more than a short name has: arguments or parameters of templates.
- * Expressions mean brackets by "\(". "a<>::b" and "a::operator()" are short.
+ * Whether a pattern contains more than a short name: arguments or template parameters. In regular
+ * expressions, "\(" is a literal bracket. "a<>::b" and "a::operator()" are short.
  */
 bool cli_load_pattern_is_full(const char *pattern, bool is_expression);
 
-/* The same for what concerns symbols alone. No server is asked when it is NULL. */
+/* The same for the options for symbols only. If server is NULL, no server is asked. */
 void cli_load_set_symbols(const struct command_context *context,
 			  const struct symbol_options *symbols, struct debuginfod *server,
 			  struct load_options *ret);
 
-/* How many rows are wanted, 0 for all: so a program that reads them, unless it says otherwise. */
+/* How many rows to print; 0 for all, which is the default if a program reads them. */
 uint32_t cli_load_row_limit(const struct command_context *context, const uint64_t *limit,
 			    bool for_program);
 
-/* For load_options: self is the context. */
+/* For struct load_options: self is the context. */
 void cli_load_note_damage(void *self, const char *path, const struct recording_damage *damage);
 
 /*
- * Complains when output, chosen with that option, is the recording that is read: returns
- * COMMAND_USAGE, else COMMAND_DONE.
+ * If output is the same file as input, prints an error that names the option for the output, and
+ * returns COMMAND_USAGE; otherwise COMMAND_DONE.
  */
 int cli_load_check_output(const struct command_context *context, const char *input,
 			  const char *output, const char *option);

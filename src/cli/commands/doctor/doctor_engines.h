@@ -3,8 +3,8 @@
 #define WICK_CLI_COMMANDS_DOCTOR_DOCTOR_ENGINES_H
 
 /*
- * doctor_engines: each way to record tried on a small program, all at once. The program is
- * this one: see cmd_trial.c.
+ * doctor_engines: tries each way to record on a small program, all at the same time. The program
+ * is wick itself: see cmd_trial.c.
  */
 
 #include <stdbool.h>
@@ -19,16 +19,16 @@ struct finding;
 struct doctor_engine {
 	const char *name; /* in JSON */
 	const char *title;
-	const char *engine; /* NULL: the one that wick record takes by itself */
+	const char *engine; /* NULL: the one that wick record chooses */
 	bool heap;
 	bool attach;
 	bool wakers;
-	unsigned int calls; /* that it needs: bits of enum confined_call */
+	unsigned int calls; /* system calls that it needs: bits of enum confined_call */
 };
 
 extern const struct doctor_engine doctor_engines[DOCTOR_ENGINES];
 
-/* What came of each of them. */
+/* One trial for each engine. */
 struct doctor_trials {
 	struct trial trials[DOCTOR_ENGINES];
 };
@@ -36,13 +36,13 @@ struct doctor_trials {
 void doctor_trials_start(struct doctor_trials *trials);
 
 /*
- * Waits for the trial of one engine; each has to be judged once. Returns the engine that worked,
- * NULL for none.
+ * Waits for the trial of one engine; call it exactly once for each. Returns the name of the engine
+ * if it worked, otherwise NULL.
  */
 const char *doctor_trials_judge(struct doctor_trials *trials, unsigned int which,
 				const struct doctor_facts *facts, struct finding *ret);
 
-/* The finding that a result comes to. */
+/* Turns the result of a trial into a finding. */
 void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_result *result,
 			 const struct doctor_facts *facts, struct finding *ret);
 

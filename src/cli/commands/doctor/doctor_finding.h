@@ -2,7 +2,7 @@
 #ifndef WICK_CLI_COMMANDS_DOCTOR_DOCTOR_FINDING_H
 #define WICK_CLI_COMMANDS_DOCTOR_DOCTOR_FINDING_H
 
-/* doctor_finding: what wick doctor says about one thing, and what it knows when it does. */
+/* doctor_finding: the result of one check of wick doctor, and the facts that checks use. */
 
 #include <stddef.h>
 
@@ -11,14 +11,14 @@
 
 enum verdict {
 	VERDICT_OK,
-	VERDICT_LIMITED, /* it works, but not all of it, or not well */
+	VERDICT_LIMITED, /* it works, but only partly or poorly */
 	VERDICT_NO,
 };
 
 struct finding {
 	enum verdict verdict;
 	char text[320];
-	char remedy[400]; /* a command or setting; "" when there is nothing to do */
+	char remedy[400]; /* a command or setting; "" if there is nothing to do */
 };
 
 struct doctor_facts {
@@ -27,7 +27,7 @@ struct doctor_facts {
 };
 
 struct doctor_check {
-	const char *name; /* in JSON: scripts know it */
+	const char *name; /* in JSON: scripts depend on it */
 	const char *title;
 	void (*look)(const struct doctor_facts *facts, struct finding *finding);
 };
@@ -37,26 +37,26 @@ void finding_say(struct finding *finding, enum verdict verdict, const char *form
 void finding_advise(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Adds to the remedy what gives the file that runs all the rights it can use. */
+/* Adds to the remedy the commands that give the wick binary all capabilities it can use. */
 void finding_advise_grant(struct finding *finding);
 
-/* Advises what raises a limit of this process: RLIMIT_NOFILE … */
+/* Advises how to raise a limit of this process, such as RLIMIT_NOFILE. */
 void finding_advise_limit(struct finding *finding, int resource);
 
 /*
- * The names of calls that a filter refuses, with commas between them; "" for none. The mask
- * has a bit for each enum confined_call that counts.
+ * Writes the names of the system calls that a seccomp filter blocks, separated by commas; "" if
+ * there are none. Only calls whose enum confined_call has its bit in mask count.
  */
 void doctor_list_refused(const struct doctor_facts *facts, unsigned int mask, char *ret,
 			 size_t size);
 
-/* What lets system calls through that a filter refuses, for the container that this is. */
+/* Advises how to allow system calls that a filter blocks, for the kind of container we are in. */
 void finding_advise_sandbox(struct finding *finding, const struct doctor_facts *facts);
 
-/* What gives the rights that are missing: root has lost them to a container. */
+/* Advises how to get missing rights, also if root lacks them in a container. */
 void finding_advise_rights(struct finding *finding, const struct doctor_facts *facts);
 
-/* Why a perf event did not open; paranoid is the setting that would allow it. */
+/* Explains why a perf event did not open; paranoid is the setting that would allow it. */
 void finding_explain_perf(struct finding *finding, const struct doctor_facts *facts, int code,
 			  int paranoid);
 

@@ -2,11 +2,12 @@
 #ifndef WICK_CLI_COMMANDS_DOCTOR_DOCTOR_LIMITS_H
 #define WICK_CLI_COMMANDS_DOCTOR_DOCTOR_LIMITS_H
 
-/* doctor_limits: rights, and limits of the kernel, that recording depends on. */
+/* doctor_limits: privileges and kernel limits that recording depends on. */
 
 #include "cli/commands/doctor/doctor_finding.h"
 
 extern const struct doctor_check doctor_limits[]; /* {NULL} last */
-extern const struct doctor_check doctor_mounts[]; /* what all else is read from, the same */
+extern const struct doctor_check
+	doctor_mounts[]; /* /proc and /sys, which all other checks read; {NULL} last */
 
 #endif
