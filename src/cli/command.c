@@ -324,7 +324,7 @@ static int check_arguments(const struct command_context *context, int count)
 	    (command->max_arguments < 0 || count <= command->max_arguments))
 		return COMMAND_DONE;
 	(void)error_set(&err, -EINVAL, "%s %s", command->name,
-			count < command->min_arguments ? "needs an argument"
+			count < command->min_arguments ? "is missing an argument"
 			: command->max_arguments == 0  ? "takes no arguments"
 						       : "was given too many arguments");
 	error_remedy(&err, "usage: wick %s %.*s; see wick %s --help", command->name,

@@ -113,12 +113,12 @@ static void a_command_gets_its_values_and_arguments(void **state)
 		{"wick demo -- -F", 7, "997 default -F", ""},
 		{"/usr/bin/demonstrate x -F 50", 7, "50 command line x", ""},
 		{"demonstrate", 2, "",
-		 "wick: demo needs an argument\n"
+		 "wick: demo is missing an argument\n"
 		 "      usage: wick demo [OPTIONS] WORD; see wick demo --help\n"},
 		{"wick demo -F 5 x", 2, "",
 		 "wick: -F 5 is out of range (10 to 10000)\n      see wick demo --help\n"},
 		{"wick demo", 2, "",
-		 "wick: demo needs an argument\n"
+		 "wick: demo is missing an argument\n"
 		 "      usage: wick demo [OPTIONS] WORD; see wick demo --help\n"},
 		{"wick demo a b c", 2, "",
 		 "wick: demo was given too many arguments\n"

@@ -40,6 +40,9 @@ static const struct command demo = {
 			"terminal "
 			"may have, and \\ a backslash.",
 			".starts with a dot",
+			"\tfirst: an item of a list",
+			"\tsecond: an item that is long enough to be wrapped at every width that a "
+			"terminal may have, as the description is",
 			NULL,
 		},
 	.examples =
@@ -104,6 +107,7 @@ static void an_option_shows_names_range_and_default(void **state)
 	assert_non_null(strstr(help, "\nFilters:\n"));
 	assert_non_null(strstr(help, "\nSymbols:\n"));
 	assert_null(strstr(help, "--rate"));
+	assert_non_null(strstr(help, "\n\n  first: an item of a list\n  second: an item"));
 	assert_mentions_all(&demo, help);
 	bytes_fini(&text);
 }
@@ -207,6 +211,7 @@ static void a_page_escapes_what_roff_would_misread(void **state)
 	assert_well_formed(page);
 	assert_non_null(strstr(page, "and \\e a backslash"));
 	assert_non_null(strstr(page, "\n\\&.starts with a dot\n"));
+	assert_non_null(strstr(page, "\n.RS 4\nfirst: an item of a list\n.br\nsecond: an item"));
 	assert_non_null(strstr(page, "\\fB\\-F, \\-\\-frequency\\fR=\\fIHZ\\fR\n"));
 	assert_non_null(strstr(page, "\\fBWICK_SAMPLING_FREQUENCY_HZ\\fR"));
 	assert_non_null(strstr(page, "\\fB127\\fR"));
