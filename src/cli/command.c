@@ -118,7 +118,7 @@ void command_values_fini(struct command_values *values)
 	values->options = NULL;
 }
 
-/* Without memory: whatever could steer a terminal becomes a question mark. */
+/* For when memory is out: replaces whatever could control a terminal with question marks. */
 static void print_plainly(FILE *file, const char *text)
 {
 	for (; *text; text++)
@@ -127,7 +127,7 @@ static void print_plainly(FILE *file, const char *text)
 			    file);
 }
 
-/* Names in messages may come from files and other processes: nothing of them steers a terminal. */
+/* Names in messages may come from files and other processes: they must not control a terminal. */
 static void print_error(FILE *file, const struct error *err)
 {
 	const char *text = err->text;
@@ -141,7 +141,8 @@ static void print_error(FILE *file, const struct error *err)
 	}
 	bytes_put_u8(&line, '\n');
 	if (!line.failed) {
-		(void)fwrite(line.data, 1, line.size, file); /* nowhere left to complain */
+		(void)fwrite(line.data, 1, line.size,
+			     file); /* a failure cannot be reported anywhere */
 	} else {
 		(void)fputs("wick: ", file);
 		print_plainly(file, text);
@@ -157,7 +158,7 @@ int command_failed(const struct command_context *context, const struct error *er
 	struct error unnamed = {0};
 
 	if (err->code == -EPIPE)
-		return COMMAND_BROKEN_PIPE; /* whoever read our output has seen enough */
+		return COMMAND_BROKEN_PIPE; /* the reader of our output has seen enough */
 	if (err->text[0]) {
 		print_error(context->err, err);
 	} else {
@@ -194,7 +195,7 @@ int command_misused(const struct command_context *context, const char *format, .
 
 void command_note_text(const struct command_context *context, const struct bytes *text)
 {
-	/* Only a courtesy: nothing is done about one that cannot be printed. */
+	/* A note is not essential: a failure to print it is ignored. */
 	if (!text->failed && text->size > 0 && log_wants(LOG_LEVEL_WARN))
 		(void)fwrite(text->data, 1, text->size, context->err);
 }
@@ -287,7 +288,7 @@ static int apply_preset(const struct command_context *context, struct option_set
 	return r;
 }
 
-/* A broken file must not stop those commands that take nothing from it. */
+/* A broken file must not stop commands that use nothing from it. */
 static int configure(const struct command_context *context, struct option_set *set,
 		     struct error *err)
 {
@@ -376,7 +377,7 @@ static int run_subcommand(struct command_context *context, int argc, char **argv
 	values.globals.config_path = config_path;
 	context->globals = &values.globals;
 	context->set = &values.set;
-	/* What records is not given code of others. */
+	/* Commands that record load no plug-ins. */
 	plugins = context->command->runs_program
 			  ? NULL
 			  : plugins_load(getenv("WICK_PLUGINS"), print_warning, context);
@@ -447,7 +448,7 @@ static int dispatch(struct command_context *context, int argc, char **argv)
 	return status;
 }
 
-/* The command that the program's own name stands for, NULL when it is just wick. */
+/* The command that the program's own name selects; NULL if it is just wick. */
 static const struct command *find_program(const struct command *const *commands, const char *path)
 {
 	const char *name = path_base_name(path);
@@ -476,7 +477,7 @@ int command_main(const struct command *const *commands, int argc, char **argv, F
 
 	if (argc == 0)
 		return COMMAND_USAGE;
-	if (log_check(&err) < 0) /* it counts as not given */
+	if (log_check(&err) < 0) /* it is ignored */
 		command_note(&context, "%s\n      %s", err.text, err.remedy);
 	context.command = find_program(commands, argv[0]);
 	status = context.command ? run_subcommand(&context, argc - 1, argv + 1, NULL)

@@ -12,7 +12,7 @@
 
 const char *const completion_shells[] = {"bash", "zsh", "fish", NULL};
 
-/* Text inside '…' of a shell; zsh's and fish's brackets and colons are escaped apart. */
+/* Escapes text for '…' in a shell; brackets and colons of zsh and fish are escaped elsewhere. */
 static void put_quoted(struct bytes *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
@@ -74,7 +74,7 @@ static void bash_option_names(struct bytes *out, const struct option_spec *spec)
 		bytes_printf(out, " --no-%s", spec->name);
 }
 
-/* The patterns of a case that catch the names of an option. */
+/* Writes the patterns of a case that match the names of an option. */
 static void bash_value_case(struct bytes *out, const struct option_spec *spec)
 {
 	bytes_printf(out, "\t\t");
@@ -178,7 +178,7 @@ static const char *zsh_offer(enum option_offer offer)
 	return actions[offer];
 }
 
-/* '--engine=[help]:value:(a b)', each name on a line of its own */
+/* '--engine=[help]:value:(a b)', each name on its own line */
 static void zsh_spec(struct bytes *out, const struct option_spec *spec, const char *dashes,
 		     const char *name)
 {

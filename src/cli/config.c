@@ -24,7 +24,7 @@
 #include "cli/preset_assets.h"
 
 #define SEE_SCHEMA "see wick config --schema"
-#define MAX_FILE_BYTES (1u << 20) /* a configuration is a page of text */
+#define MAX_FILE_BYTES (1u << 20) /* a configuration is about a page of text */
 #define MAX_KEY 128
 #define MAX_SUBJECT 512
 
@@ -69,7 +69,7 @@ static int read_text(int fd, const char *path, char **ret, size_t *ret_size, str
 	return 0;
 }
 
-/* What to do about text that is no JSON, by what the reader says is wrong with it. */
+/* The remedy for text that is not JSON, by the error of the parser. */
 static const char *remedy_of(enum json_error_code code)
 {
 	static const struct {
@@ -97,7 +97,7 @@ static const char *remedy_of(enum json_error_code code)
 	return "fix the JSON: quote names and strings with \", no comma before } or ]";
 }
 
-/* Files that hold no text at all, which a reader of JSON has no good words for. */
+/* Refuses files without text, for which the errors of the JSON parser are unclear. */
 static int check_text(const char *text, size_t size, const char *path, struct error *err)
 {
 	if (memchr(text, '\0', size))
@@ -110,11 +110,11 @@ static int check_text(const char *text, size_t size, const char *path, struct er
 	return 0;
 }
 
-/* Makes sense of the text that was read. */
+/* Parses the text that was read. */
 static int parse(struct config *config, size_t size, const char *path, struct error *err)
 {
 	bool is_marked = size >= 3 && memcmp(config->text, "\xef\xbb\xbf", 3) == 0;
-	const char *text = config->text + (is_marked ? 3 : 0); /* a byte order mark says nothing */
+	const char *text = config->text + (is_marked ? 3 : 0); /* skip a byte order mark */
 	json_error_t problem;
 	int r;
 
@@ -155,8 +155,8 @@ static int load(struct config *config, int fd, const char *path, struct error *e
 }
 
 /*
- * Whether a file that nobody named is somebody else's: whoever works in /tmp is not to be told
- * by others what to record. The first such file is noted.
+ * Whether a file that the user did not name belongs to another user: in /tmp, other users must not
+ * decide what to record. Writes a note about the first such file.
  */
 static bool is_foreign(struct config *config, const char *path, const struct stat *status)
 {
@@ -170,25 +170,24 @@ static bool is_foreign(struct config *config, const char *path, const struct sta
 	return true;
 }
 
-/* Returns 1 when the file was loaded, 0 when the next place is to be tried. */
+/* Returns 1 if the file was loaded, 0 if the next place should be tried. */
 static int try_place(struct config *config, const char *path, struct error *err)
 {
 	SCOPED(fd) int fd = -1;
 	struct stat status;
 	int r;
 
-	/* The owner first: what others cannot make us read, they cannot make us fail at either. */
+	/* Checks the owner first, so that a file of another user cannot make us fail either. */
 	if (lstat(path, &status) < 0) {
 		log_debug("no configuration %s: %s", path, strerror(errno));
-		/* A directory that we may not enter (HOME of another user) hides nothing of ours.
-		 */
+		/* A directory that we may not enter (HOME of another user) has no file of ours. */
 		if (errno == ENOENT || errno == ENOTDIR || errno == EACCES)
 			return 0;
 		return error_file(err, -errno, "cannot read configuration %s", path);
 	}
 	if (is_foreign(config, path, &status))
 		return 0;
-	/* Without O_NONBLOCK a FIFO of that name would hang us before we can refuse it. */
+	/* Without O_NONBLOCK, opening a FIFO of that name would block before we can refuse it. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
@@ -215,7 +214,7 @@ static int open_usual(struct config *config, struct error *err)
 	r = try_place(config, "wick.json", err);
 	if (r != 0)
 		return r;
-	if (base && base[0] == '/') /* the XDG rules: relative paths are to be ignored */
+	if (base && base[0] == '/') /* the XDG rules: relative paths must be ignored */
 		(void)snprintf(user, sizeof(user), "%s/wick/config.json", base);
 	else if (home && home[0] == '/')
 		(void)snprintf(user, sizeof(user), "%s/.config/wick/config.json", home);
@@ -227,7 +226,7 @@ static int open_usual(struct config *config, struct error *err)
 
 static int open_given(struct config *config, const char *path, struct error *err)
 {
-	/* To open a FIFO may wait for ever for a writer; to read one waits only if there is one. */
+	/* Opening a FIFO may wait forever for a writer; reading waits only if it has one. */
 	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0 || fcntl(fd, F_SETFL, 0) < 0)
@@ -273,8 +272,8 @@ int config_open_preset(struct config *config, enum config_preset preset, struct 
 }
 
 /*
- * Where a scan of the text stands: jansson keeps no positions, so the line of a
- * key is found by walking the (already valid) text once more.
+ * A position in the text. jansson keeps no positions, so we find the line of a key by scanning the
+ * text, which is known to be valid, once more.
  */
 struct scan {
 	const char *at;
@@ -282,7 +281,7 @@ struct scan {
 	int depth;
 };
 
-/* Steps over one token. Returns the start of a string's inside, NULL for others. */
+/* Skips one token. For a string, returns the start of its contents, otherwise NULL. */
 static const char *scan_token(struct scan *scan, size_t *ret_length)
 {
 	const char *start = scan->at + 1;
@@ -317,7 +316,7 @@ static bool token_is(const char *token, size_t length, const char *word)
 	return strlen(word) == length && memcmp(token, word, length) == 0;
 }
 
-/* The line of a section (key NULL) or of a key in it, 0 when it is not found. */
+/* The line of a section (key NULL) or of a key in it; 0 if it is not found. */
 static unsigned int find_line(const char *text, const char *section, const char *key)
 {
 	struct scan scan = {text, 1, 0};
@@ -514,7 +513,7 @@ static int assign_value(const struct setting *setting, json_t *value)
 	return assign_scalar(setting, value);
 }
 
-/* Checks a value that concerns another command than the one that runs. */
+/* Checks a value for another command than the one that is running. */
 static int check_elsewhere(const struct command *owner, const char *key, json_t *value,
 			   const struct setting *given)
 {
@@ -531,7 +530,7 @@ static int check_elsewhere(const struct command *owner, const char *key, json_t 
 	return r;
 }
 
-/* The key that may be meant, of the same section or by its name of another; "" for none. */
+/* The key that was probably meant, of this section or another; "" if there is none. */
 static void find_meant(const struct command *const *commands, const char *section, const char *name,
 		       char *ret, size_t size)
 {
@@ -682,7 +681,7 @@ static int assign_variable(struct option_set *set, struct option_entry *entry, c
 	return 0;
 }
 
-/* "WICK_HEAP_DEPTH=9" to "heap.depth"; false when it is of no section. */
+/* Converts "WICK_HEAP_DEPTH=9" to "heap.depth"; false if there is no such section. */
 static bool key_of_variable(const char *variable, char *ret_key, size_t size)
 {
 	for (size_t i = 0; config_sections[i]; i++) {

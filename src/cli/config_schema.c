@@ -112,7 +112,7 @@ static void put_string_array(struct json *json, const char *key, const char *con
 	json_close(json);
 }
 
-/* Numbers have bounds; a word for "off" makes a second alternative. */
+/* Numbers have bounds; a word for "off" is a second alternative. */
 static void put_number_type(struct json *json, const struct option_spec *spec)
 {
 	if (spec->off) {

@@ -13,7 +13,7 @@
 #define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789"
 #define MAX_NAME 128
 
-/* Puts the variable whose name follows a dollar. Returns what comes after it, NULL with err. */
+/* Appends the variable whose name follows a $. Returns the text after it, or NULL with err. */
 static const char *put_variable(struct bytes *out, const char *at, const char *subject,
 				struct error *err)
 {
@@ -46,11 +46,11 @@ int config_text_expand(const char *text, bool is_path, const char *file, const c
 	struct bytes out = {0};
 	int r = 0;
 
-	if (is_path && strncmp(text, "~/", 2) == 0) { /* as a shell has it */
+	if (is_path && strncmp(text, "~/", 2) == 0) { /* as in a shell */
 		text = put_variable(&out, "HOME", subject, err) ? text + 1 : "";
 		r = *text ? 0 : -EINVAL;
 	}
-	/* A text that begins with a variable is as absolute as that is. */
+	/* If the text begins with a variable, its value decides whether the path is absolute. */
 	while (r == 0 && *text) {
 		if (text[0] != '$') {
 			bytes_put_u8(&out, (uint8_t)*text++);

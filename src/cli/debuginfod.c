@@ -18,7 +18,7 @@
 #include "model/entity.h"
 
 #define PROGRAM "debuginfod-find"
-/* It looks at the clock once a second; ended from outside it leaves half a file behind. */
+/* debuginfod-find checks the time once a second; if we kill it, it leaves half a file. */
 #define TIME_TO_CLEAN_UP_S 2
 #define NOT_FOUND_STATUS 127 /* of env(1) */
 
@@ -27,7 +27,7 @@ static void scope_release_elf(struct elf_file **elf)
 	elf_close(*elf);
 }
 
-/* The status of debuginfod-find, which is to end in time by itself where that can be told. */
+/* Runs debuginfod-find, if possible with a time limit of its own. Returns its exit status. */
 static int run(uint64_t left_ns, const char *hex, struct bytes *out)
 {
 	uint64_t limit_s = left_ns / NS_PER_SEC;
@@ -62,7 +62,7 @@ static int ask(const struct debuginfod *self, const char *hex, char *ret_path)
 	return r < 0 ? r : r > 0 || ret_path[0] != '/' ? -ENODATA : 0;
 }
 
-/* What a server sends may be of another build, cut, or no debug file at all. */
+/* A server may send a file of another build, a truncated file, or no debug file at all. */
 static int check(const struct debuginfod *self, const struct build_id *id, const char *path)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;
@@ -76,7 +76,7 @@ static int check(const struct debuginfod *self, const struct build_id *id, const
 	return -ENODATA;
 }
 
-/* Says why no server is asked any more. */
+/* Prints why no server is asked any more. */
 static void tell_failure(const struct debuginfod *self, int r)
 {
 	if (r == -ETIMEDOUT)

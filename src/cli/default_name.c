@@ -20,7 +20,7 @@ char *default_name(const char *input, const char *extension)
 	return asprintf(&name, "%.*s%s", stem, base, extension) < 0 ? NULL : name;
 }
 
-/* The name itself, or with a number when something bears it: two runs in one second. */
+/* The name, with a number if the file exists: there may be two runs in one second. */
 static char *free_name(const char *stamp, const char *name)
 {
 	char *path;
@@ -46,7 +46,8 @@ char *default_recording_name(const char *name)
 
 	if (localtime_r(&now, &parts))
 		(void)strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &parts);
-	(void)snprintf(safe, sizeof(safe), "%s", path_base_name(name)); /* a cut name is fine */
+	(void)snprintf(safe, sizeof(safe), "%s",
+		       path_base_name(name)); /* a truncated name is fine */
 	for (i = 0; safe[i]; i++)
 		if (!isalnum((unsigned char)safe[i]) && !strchr("._+-", safe[i]))
 			safe[i] = '_';

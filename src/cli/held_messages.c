@@ -40,7 +40,7 @@ void held_messages_begin(struct held_messages *held)
 	held->real_fd = 0;
 }
 
-/* Nobody could be told of a failure. */
+/* A failure cannot be reported anywhere. */
 static void copy(int from_fd, off_t size)
 {
 	char part[1024];

@@ -16,7 +16,7 @@
 #include "cli/text/wick.h"
 
 #define MIN_WIDTH 40
-#define LEFT_WIDTH 30 /* of the column with the names */
+#define LEFT_WIDTH 30 /* width of the column with the names */
 
 const struct help_status help_statuses[] = {
 	{"0", "done"},
@@ -83,7 +83,7 @@ static int columns_of(const char *word, size_t n)
 	return columns;
 }
 
-/* Fills lines with words; column is where the cursor stands, indent where new lines begin. */
+/* Fills lines with words; column is the current column, indent the one where new lines begin. */
 static void put_wrapped(struct bytes *out, const char *text, int column, int indent, int width)
 {
 	bool fresh = true;
@@ -162,7 +162,7 @@ void help_put_names(struct bytes *out, const struct option_entry *entry)
 		bytes_printf(out, "VALUE");
 }
 
-/* A default is worth a word unless it is "nothing" or "no". */
+/* Whether the default should be shown: not if it is "nothing" or "no". */
 static bool has_default(const struct option_entry *entry)
 {
 	switch (entry->spec->kind) {
@@ -220,7 +220,7 @@ static void put_option(struct bytes *out, const struct option_entry *entry, int 
 	struct bytes right = {0};
 
 	if (!entry->spec->letter)
-		bytes_printf(&left, "    "); /* long names stand in one column */
+		bytes_printf(&left, "    "); /* aligns the long names */
 	help_put_names(&left, entry);
 	bytes_put_u8(&left, 0);
 	help_put_text(&right, entry);
@@ -330,7 +330,7 @@ void help_put_overview(struct bytes *out, const struct command *const *commands,
 	bytes_printf(out, "\nSee wick COMMAND --help for the options of a command.\n");
 }
 
-/* Parts that the build may leave out; the build defines what it found. */
+/* Optional parts; the build defines a macro for each that it found. */
 const struct help_part help_parts[] = {
 	{
 #ifdef HAVE_LIBBPF

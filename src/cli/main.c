@@ -17,9 +17,9 @@ static void ignore_signal(int number)
 }
 
 /*
- * A write to a closed pipe, or beyond the limit of files, shall fail instead of killing a
- * recorder that still has a file to finish. A handler does that where SIG_IGN would be inherited by
- * the programs we start.
+ * A write to a closed pipe, or beyond the limit for file sizes, must fail instead of killing a
+ * recorder that still has a file to finish. We use a handler because programs that we start would
+ * inherit SIG_IGN.
  */
 static void survive_failing_writes(void)
 {
@@ -33,9 +33,9 @@ static void survive_failing_writes(void)
 }
 
 /*
- * A file that is opened while a standard stream is closed would take its number,
- * and what is meant for the stream would end up in it. The placeholders fail like
- * a closed stream does, and programs that we start find it closed as before.
+ * If a standard stream is closed, the next file that we open would get its number, and output for
+ * the stream would end up in that file. So we open placeholders, which fail like a closed stream;
+ * programs that we start find the stream closed as before.
  */
 static void occupy_closed_streams(void)
 {
@@ -48,20 +48,20 @@ static void occupy_closed_streams(void)
 }
 
 /*
- * Large arrays come and go one after the other: a recording, its stacks, the tree that is
- * drawn. Each gets memory of its own and gives it back. By default malloc() learns to take
- * them from its heap, where freed ones stay in the way: 199 MB instead of 138 for a flame
- * graph of 2 M nodes.
+ * We allocate and free large arrays one after the other: a recording, its stacks, the tree to draw.
+ * Each should get its own mapping, which is returned when freed. By default malloc() soon takes
+ * them from its heap, where freed ones cause fragmentation: 199 MB instead of 138 for a flame graph
+ * of 2 M nodes.
  */
 static void give_large_memory_back(void)
 {
-	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20); /* it is only a wish */
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20); /* not essential */
 }
 
 /*
- * A setuid wick would write any file for anybody (-o), and run tools that it finds by the
- * caller's PATH. Capabilities of the file give neither: files are opened with the caller's rights,
- * and programs that are started get none of them.
+ * A setuid wick would let anybody write any file (-o), and would run tools from the caller's PATH.
+ * Capabilities on the binary allow neither: files are opened with the caller's rights, and programs
+ * that wick starts do not inherit the capabilities.
  */
 static bool is_setuid(void)
 {

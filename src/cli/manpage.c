@@ -15,8 +15,8 @@
 #include "proc/own_program.h"
 
 /*
- * Text as roff: a hyphen would become a typographic one and break copying of
- * options, a backslash is an escape, a dot or quote at the start a request.
+ * Escapes text for roff: a plain hyphen would become a typographic one, so that options could not
+ * be copied; a backslash is an escape; a dot or quote at the start of a line is a request.
  */
 static void put_text_n(struct bytes *out, const char *text, size_t n)
 {
@@ -52,8 +52,8 @@ static void put_head(struct bytes *out, const char *name, const char *summary)
 {
 	const char *at;
 
-	bytes_printf(out,
-		     ".\\\" Written by scripts/update-man from the option tables and src/cli/text; do not edit.\n");
+	bytes_printf(out, ".\\\" Written by scripts/update-man from the option tables and "
+			  "src/cli/text; do not edit.\n");
 	bytes_printf(out, ".TH \"");
 	for (at = name; *at; at++) {
 		if (*at == '-')
@@ -113,7 +113,7 @@ static void put_filled(struct bytes *out, const char *text)
 	}
 }
 
-/* Items of a list are indented and have lines of their own. */
+/* Items of a list are indented and have their own lines. */
 static void put_paragraphs(struct bytes *out, const char *const *paragraphs)
 {
 	bool in_list = false;

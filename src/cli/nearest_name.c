@@ -13,8 +13,8 @@ static size_t smallest(size_t a, size_t b, size_t c)
 }
 
 /*
- * Letters to insert, delete or replace (Levenshtein), one row of the table at a time. What b
- * has after its last underscore, mostly a unit, counts as one when it is left out.
+ * Letters to insert, delete or replace (Levenshtein distance), one row of the table at a time. If
+ * the part of b after its last underscore, usually a unit, is missing, that counts as one letter.
  */
 static size_t distance(const char *a, const char *b)
 {

@@ -27,11 +27,11 @@ static bool has_suffix(const char *name)
 	return size > strlen(SUFFIX) && strcmp(name + size - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* What was found in a folder. */
+/* What was found in a directory. */
 struct search {
 	char *own; /* the newest recording of the user; NULL: none so far */
 	struct stat own_status;
-	char *foreign; /* the newest of others */
+	char *foreign; /* the newest recording of other users */
 	struct stat foreign_status;
 	size_t foreign_count;
 };
@@ -43,7 +43,7 @@ static bool is_newer(const struct stat *a, const struct stat *b)
 	return a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-/* Whether a file begins as recordings do. One that cannot be read may be one: opening it tells. */
+/* Whether a file begins like a recording. An unreadable file may be one: opening it will show. */
 static bool is_recording(int dir, const char *name)
 {
 	uint8_t head[RECORDING_MAGIC_BYTES];
@@ -57,7 +57,7 @@ static bool is_recording(int dir, const char *name)
 	return n < 0 || recording_is(head, (size_t)n);
 }
 
-/* Keeps a name in place of an older one. Without memory what was found so far will do. */
+/* Replaces an older name. If out of memory, keeps the older one. */
 static void keep_newest(const char *name, const struct stat *status, char **kept,
 			struct stat *kept_status)
 {
@@ -70,7 +70,7 @@ static void keep_newest(const char *name, const struct stat *status, char **kept
 	*kept_status = *status;
 }
 
-/* In a shared folder another user could leave a file for us to open: those are only counted. */
+/* In a shared directory, another user could plant a file for us to open: these are only counted. */
 static void look_at(int dir, const char *name, struct search *search)
 {
 	struct stat status;
@@ -88,7 +88,7 @@ static void look_at(int dir, const char *name, struct search *search)
 	}
 }
 
-/* Says that there is none of the user, but of others. Always returns -ENOENT. */
+/* Reports that only other users have recordings here. Always returns -ENOENT. */
 static int tell_foreign(const struct search *search, const char *directory, struct error *err)
 {
 	struct bytes name = {0};

@@ -125,7 +125,7 @@ const char *option_source_name(enum option_source source)
 	return names[source];
 }
 
-/* Where the parser stands. */
+/* The state of the parser. */
 struct parser {
 	struct option_set *set;
 	char **argv;
@@ -174,7 +174,7 @@ static int unknown(const struct parser *parser, const char *argument)
 	return r;
 }
 
-/* "--frequency HZ" takes what stands behind "=", else the next argument. */
+/* The value of "--frequency" is the text after "=", or else the next argument. */
 static int take_value(struct parser *parser, struct option_entry *entry, const char *subject,
 		      const char *attached)
 {

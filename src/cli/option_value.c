@@ -16,7 +16,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 
-/* A checked value on its way to its place. */
+/* A value that was checked but not stored yet. */
 struct value {
 	bool flag;
 	unsigned int word;
@@ -37,7 +37,7 @@ bool option_is_repeatable(const struct option_spec *spec)
 	       spec->kind == OPTION_KIND_NUMBERS;
 }
 
-/* The largest unit that divides the value without a rest, so that 3600 s reads 1h. */
+/* The largest unit that divides the value without remainder, so that 3600 s is shown as 1h. */
 static void put_scaled(struct bytes *out, uint64_t value, const char *const *names,
 		       const uint64_t *factors, size_t n)
 {
@@ -177,7 +177,7 @@ const char *option_shorten(const char *text, char ret[OPTION_SHOWN_BYTES])
 	if (strlen(text) < OPTION_SHOWN_BYTES)
 		return ret;
 	while (at > 0 && ((unsigned char)ret[at] & 0xc0) == 0x80)
-		at--; /* no half of a character */
+		at--; /* does not split a character */
 	(void)memcpy(ret + at, "…", sizeof("…"));
 	return ret;
 }
@@ -323,8 +323,8 @@ static int parse_value(const struct option_spec *spec, const char *text, const c
 }
 
 /*
- * Room for one more item of an array in the arena: a new array of the next
- * power of two when the old one is full. Lists are short; the rest is not missed.
+ * Makes room for one more item of an array in the arena: if the array is full, copies it to one of
+ * the next power of two. Lists are short, so the memory of the old array does not matter.
  */
 static void *grow(struct arena *arena, const void *items, size_t count, size_t item_bytes)
 {

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 
-/* One on a line. */
+/* One on each line. */
 /* clang-format off */
 const struct command *const command_table[] = {
 	&command_record,

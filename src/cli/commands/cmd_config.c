@@ -24,7 +24,7 @@ struct config_options {
 	enum config_format format;
 };
 
-/* One line or object for each key, as the first command that has it sees it. */
+/* One line or object for each key, with the value that the first command with that key has. */
 struct printer {
 	const struct command_context *context;
 	const struct config *config;

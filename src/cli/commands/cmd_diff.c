@@ -46,7 +46,7 @@ struct diff_command_options {
 	struct cli_load_options look;
 };
 
-/* What one comparison owns. */
+/* Everything that one comparison owns. */
 struct comparison {
 	struct profile *sides[2];
 	struct diff diff;
@@ -68,7 +68,7 @@ static void comparison_fini(struct comparison *comparison)
 	profile_free(comparison->sides[1]);
 }
 
-/* Mistakes on the command line are told before any file is read. */
+/* Reports mistakes on the command line before any file is read. */
 static int check(const struct command_context *context, const struct diff_command_options *options,
 		 char **files)
 {
@@ -138,7 +138,7 @@ static int load(struct comparison *comparison, const struct diff_command_options
 			 err);
 }
 
-/* Whether a gate can say anything about a side; of amounts, all of it must be there. */
+/* Whether a gate can judge a side; to compare amounts, the recording must be complete. */
 static int check_side(const struct comparison *comparison, size_t side, struct error *err)
 {
 	const struct profile_quality *quality = &comparison->sides[side]->quality;
@@ -171,7 +171,7 @@ static int judge(struct comparison *comparison, const struct diff_command_option
 	return r;
 }
 
-/* Whether a profile is all of a program that wick has started: work that may be done twice. */
+/* Whether a profile covers a whole run of a program that wick started: it can be repeated. */
 static bool is_run(const struct profile *profile)
 {
 	bool has_command = false;
@@ -182,12 +182,12 @@ static bool is_run(const struct profile *profile)
 		const char *key = profile_text(profile, profile->facts.items[i].key);
 
 		has_command |= strcmp(key, "command") == 0;
-		has_engine |= strcmp(key, "engine") == 0; /* perf's files have a command, too */
+		has_engine |= strcmp(key, "engine") == 0; /* files of perf have a command too */
 	}
 	return has_command && has_engine;
 }
 
-/* People see what each function takes more; gates and programs are promised shares. */
+/* For people, the table shows amounts if it can; gates and programs always get shares. */
 static bool shows_amounts(const struct diff_command_options *options,
 			  const struct comparison *comparison)
 {
@@ -219,7 +219,7 @@ static int print_table(const struct command_context *context,
 	status = diff_write(&shown, &view, &text, &err) < 0 ? command_failed(context, &err)
 							    : command_print(context, &text);
 	bytes_fini(&text);
-	/* Gates are told after the table, once that is out. */
+	/* Gates are reported after the table has been written. */
 	if (status == COMMAND_DONE && fflush(context->out) != 0) {
 		(void)outfile_stdout_failed(-errno, &err);
 		status = command_failed(context, &err);
@@ -236,7 +236,7 @@ static int draw(const struct command_context *context, const struct diff_command
 	struct bytes title = {0};
 	int status;
 
-	if (strcmp(before, after) == 0) { /* files of one name in two folders */
+	if (strcmp(before, after) == 0) { /* files of the same name in two directories */
 		before = comparison->diff.names[0];
 		after = comparison->diff.names[1];
 	}
@@ -265,7 +265,7 @@ static int draw(const struct command_context *context, const struct diff_command
 	return status;
 }
 
-/* Says which modules of either side have lost their names: their functions match nothing. */
+/* Reports modules of either side that have no names: their functions cannot be matched. */
 static void warn(const struct command_context *context, const struct comparison *comparison)
 {
 	struct bytes text = {0};
@@ -286,7 +286,7 @@ static void warn(const struct command_context *context, const struct comparison 
 	bytes_fini(&text);
 }
 
-/* Returns COMMAND_GATE when one tripped, COMMAND_FAILED when one cannot be judged. */
+/* Returns COMMAND_GATE if one tripped, COMMAND_FAILED if one cannot be judged. */
 static int print_verdicts(const struct command_context *context,
 			  const struct comparison *comparison)
 {
@@ -303,7 +303,7 @@ static int print_verdicts(const struct command_context *context,
 		if (!diff_verdict_is_judged(verdict))
 			bytes_printf(&line, "      check the spelling against wick report; if "
 					    "names are missing, use --symbol-path DIR\n");
-		if (!line.failed) /* the status tells it too */
+		if (!line.failed) /* the exit status shows it too */
 			(void)fwrite(line.data, 1, line.size, context->err);
 		bytes_fini(&line);
 		if (verdict->tripped)
@@ -345,7 +345,7 @@ static int compare(const struct command_context *context,
 	if (load(comparison, options, &load_options, files, &err) < 0 ||
 	    judge(comparison, options, &err) < 0)
 		return command_failed(context, &err);
-	/* Standard output is for one of both. */
+	/* Standard output gets either the graph or the table. */
 	if (!options->output || strcmp(options->output, "-") != 0)
 		status = print_table(context, options, comparison);
 	if (options->output && status == COMMAND_DONE)
@@ -418,7 +418,7 @@ static const struct option_spec table[] = {
 	{"confidence", 0, OPTION_DOUBLE(struct diff_command_options, confidence_percent),
 	 .argument = "PCT", .min = 50, .max = 99.9999,
 	 .help = "how certain it must be that a gate's limit is exceeded"},
-	/* At no offset: they are in the same struct. */
+	/* Without an offset: its options are members of the same struct. */
 	{.kind = OPTION_KIND_GROUP, .table = graph_table, .help = "Flame graph"},
 	{OPTION_GROUP(struct diff_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,

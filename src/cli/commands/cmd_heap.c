@@ -39,18 +39,18 @@
 struct heap_options {
 	uint64_t duration_ns;
 	const char *output;
-	uint64_t join_pid; /* 0: a program is run */
-	uint64_t pid;      /* of one that runs already; 0: none */
+	uint64_t join_pid; /* of a process that started this recorder; 0: none */
+	uint64_t pid;      /* of a running process to attach to; 0: none */
 	const char *allocator;
 	bool force;
 	uint64_t sample_bytes;
 	uint64_t depth;
-	uint64_t interval_ms; /* 0, "auto": those who look at it choose */
+	uint64_t interval_ms; /* 0, "auto": the commands that read the recording choose */
 	bool children;
 	bool arguments;
 	bool maps;
 	bool lossless;
-	bool lossy; /* the same by its other name */
+	bool lossy; /* the opposite of lossless */
 	bool quiet;
 	uint64_t max_peak_bytes;
 	uint64_t max_memory_bytes;
@@ -63,9 +63,9 @@ struct heap_options {
 	struct leak_options leak;
 };
 
-/* A summary looks at no more events than this, which takes some seconds. */
+/* The summary analyses at most this many events, which takes some seconds. */
 #define SUMMARY_EVENTS 100000000u
-/* Up to so many it is told where the rest of the memory is, which takes longer. */
+/* Up to this many, it also shows where the rest of the memory is, which takes longer. */
 #define HINT_EVENTS 1000000u
 
 struct heap_recording {
@@ -74,18 +74,18 @@ struct heap_recording {
 	const struct heap_options *options;
 	struct record_config config;
 	struct hook_option hooks;
-	pid_t joined;     /* who has asked for this recording */
-	pid_t attached;   /* who is followed from outside */
+	pid_t joined;     /* the process that started this recorder; 0: none */
+	pid_t attached;   /* the process that wick attached to; 0: none */
 	const char *name; /* of what is recorded */
 	char comm[PROCESS_COMM_MAX];
-	struct heap_totals totals; /* of the recording, once it was looked at */
+	struct heap_totals totals; /* of the recording, once it was read */
 	bool has_totals;
 	struct suppressions rules;
-	int leak_status; /* of the report's gates */
+	int leak_status; /* exit status of the leak report's gates */
 	int at_signal;   /* 0: none */
 };
 
-/* Whether blocks must be looked for that nothing points to. */
+/* Whether a leak scan is needed. */
 static bool wants_scan(const struct heap_options *options)
 {
 	return options->leaks || options->scan_every_ns > 0 || options->at_signal ||
@@ -123,17 +123,17 @@ static bool is_stdout(const char *output)
 	return output && outfile_is_stdout(output);
 }
 
-/* Whether it cannot be read again: what has gone into a pipe would be waited for. */
+/* Whether the output cannot be read again, such as a pipe, where reading would block. */
 static bool passes_on(const char *output)
 {
 	struct stat status;
 
-	return output &&
-	       (is_stdout(output) || (stat(output, &status) == 0 && !S_ISREG(status.st_mode) &&
-				      !S_ISDIR(status.st_mode))); /* that is refused as such */
+	return output && (is_stdout(output) ||
+			  (stat(output, &status) == 0 && !S_ISREG(status.st_mode) &&
+			   !S_ISDIR(status.st_mode))); /* a directory gets its own error */
 }
 
-/* Reads the recording again, for what it comes to. */
+/* Reads the recording again, for totals and leaks. */
 static void look_again(struct heap_recording *recording, const struct record_result *result)
 {
 	struct load_options options = LOAD_OPTIONS_DEFAULT;
@@ -154,7 +154,7 @@ static void look_again(struct heap_recording *recording, const struct record_res
 	    (result->stats.heap_events > SUMMARY_EVENTS && !has_gate(recording->options)))
 		return;
 	if (load_heap(recording->config.output, &options, &heap, &err) < 0) {
-		if (has_gate(recording->options)) /* none of them can be judged */
+		if (has_gate(recording->options)) /* no gate can be judged */
 			recording->leak_status = command_failed(recording->context, &err);
 		return;
 	}
@@ -168,7 +168,7 @@ static void look_again(struct heap_recording *recording, const struct record_res
 	heap_profile_fini(&heap);
 }
 
-/* What can be said of a recording that was not read again. */
+/* Prints what is known about a recording that was not read again. */
 static void print_unseen(struct heap_recording *recording, const struct record_result *result)
 {
 	if (!recording->options->quiet)
@@ -210,8 +210,8 @@ static void print_end(void *self, const struct record_result *result, const stru
 }
 
 /*
- * The program that asked for it goes on by this answer. What it was started with, its pipes
- * and its terminal, is no more ours to keep open than any of its other descriptors.
+ * Answers the program that started this recorder; the program waits for that. Its standard streams,
+ * which this recorder inherited, must not be kept open any longer.
  */
 static void answer(void *self, char *const *environment)
 {
@@ -220,14 +220,15 @@ static void answer(void *self, char *const *environment)
 
 	for (; *environment; environment++)
 		(void)fprintf(recording->context->out, "%s\n", *environment);
-	(void)fflush(recording->context->out); /* without an answer it goes on unrecorded */
+	(void)fflush(
+		recording->context->out); /* without an answer the program continues unrecorded */
 	(void)dup2(null_fd, STDOUT_FILENO);
-	/* What is found of leaks is to be said there. */
+	/* Leaks are reported there. */
 	if (!recording->config.leaks.on)
 		(void)dup2(null_fd, STDERR_FILENO);
 }
 
-/* The number of a signal by its name, 0 when it is none that is taken. */
+/* The number of a signal by its name; 0 if the option does not accept it. */
 static int signal_of(const char *name)
 {
 	static const struct {
@@ -297,18 +298,18 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 }
 
 /*
- * The program that was recorded before into the same file may be over, and its recorder not
- * yet: that goes on in a file that has no name any more.
+ * Removes the old file, because the recorder of an earlier program may still be writing to it. That
+ * recorder then continues in a file without a name.
  */
 static void give_way(const char *output)
 {
 	struct stat status;
 
 	if (lstat(output, &status) == 0 && S_ISREG(status.st_mode) && owner_is_ours(status.st_uid))
-		(void)unlink(output); /* else both write into one */
+		(void)unlink(output); /* if it fails, both write to the same file */
 }
 
-/* Whether the gate has tripped; says so. */
+/* Whether the gate --max-peak tripped; if so, prints that. */
 static bool is_too_high(const struct heap_recording *recording)
 {
 	double most = (double)recording->options->max_peak_bytes;
@@ -324,7 +325,7 @@ static bool is_too_high(const struct heap_recording *recording)
 	return true;
 }
 
-/* The gate comes before our own failure, and that before the program's status. */
+/* A gate takes precedence over our own failure, and that over the program's exit status. */
 static int exit_status(const struct heap_recording *recording, const struct record_result *result,
 		       int r)
 {
@@ -339,7 +340,7 @@ static int exit_status(const struct heap_recording *recording, const struct reco
 	return result->child_status;
 }
 
-/* Who is recorded. Negative when nobody is. */
+/* Finds out what to record, and its name. Negative if there is nothing to record. */
 static int name_target(struct heap_recording *recording, const char *program)
 {
 	pid_t pid;
@@ -354,7 +355,7 @@ static int name_target(struct heap_recording *recording, const char *program)
 	return process_thread_comm(pid, pid, recording->comm, sizeof(recording->comm));
 }
 
-/* Another engine, which is what usually helps, sees nothing of the heap. */
+/* The usual remedy, another engine, does not help here: other engines do not record the heap. */
 static void advise(const struct heap_recording *recording, struct error *err)
 {
 	if (err->code != -EOPNOTSUPP || recording->attached != 0)
@@ -368,7 +369,7 @@ static void advise(const struct heap_recording *recording, struct error *err)
 				  "program dynamically");
 }
 
-/* Functions are looked for before anything runs. */
+/* Looks up the hooked functions before anything runs. */
 static int find_hooks(struct heap_recording *recording, const char *program, struct error *err)
 {
 	char path[64];
@@ -382,7 +383,7 @@ static int find_hooks(struct heap_recording *recording, const char *program, str
 	return hook_option_read(&recording->options->hooks, program, &recording->hooks, err);
 }
 
-/* The option given that is only of programs that wick starts, NULL when none is. */
+/* An option that needs a program that wick starts, if one is given; otherwise NULL. */
 static const char *starts_only(const struct heap_options *options)
 {
 	const struct {
@@ -410,7 +411,7 @@ static int refuse_attached(const struct heap_recording *recording, const char *n
 	return command_refused(recording->context, &err);
 }
 
-/* What is wrong with the combination of options, NULL when nothing is. */
+/* What is wrong with the combination of options; NULL if nothing is. */
 static const char *conflict(struct heap_recording *recording)
 {
 	const struct heap_options *options = recording->options;
@@ -430,7 +431,7 @@ static const char *conflict(struct heap_recording *recording)
 	return NULL;
 }
 
-/* What is no expression is told before the program runs, not after. */
+/* Reports invalid regular expressions before the program runs, not after. */
 static int check_expressions(const struct command_context *context,
 			     const struct heap_options *options)
 {

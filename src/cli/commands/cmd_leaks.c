@@ -56,7 +56,7 @@ static int run_leaks(const struct command_context *context, void *values, int ar
 
 	if (status == COMMAND_DONE)
 		status = cli_load_to_load(context, &options->look, &server, &load);
-	/* Rules have names as they were written down. */
+	/* Suppression rules contain full names. */
 	if (status == COMMAND_DONE &&
 	    (options->format == LEAKS_FORMAT_JSON || leak_options_have_rules(&options->leaks)))
 		cli_load_prefer_full_names(context, &options->look, &load);

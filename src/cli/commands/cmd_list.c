@@ -25,7 +25,7 @@ struct list_options {
 	enum list_format format;
 };
 
-/* One kind of thing as rows of text or as an array. */
+/* One list, as lines of text or as a JSON array. */
 struct lister {
 	struct bytes *out;
 	struct json json;
@@ -56,7 +56,7 @@ static void put_row(struct lister *lister, const char *name, const char *summary
 	json_close(&lister->json);
 }
 
-/* What a plug-in brings: its texts are not ours, and are made fit for a terminal. */
+/* An entry of a plug-in: its texts may contain anything and are escaped for the terminal. */
 static void put_plugin_row(struct lister *lister, const char *name, const char *summary,
 			   const char *plugin)
 {

@@ -182,7 +182,7 @@ static int run_maps(const struct command_context *context, void *values, int arg
 	for (i = 0; i < argc; i++)
 		if (number_parse_u64(argv[i], &ignored) < 0)
 			return command_misused(context, "%s is not an address", argv[i]);
-	/* Given addresses may be data: look everywhere. */
+	/* The addresses may be data: look in all mappings. */
 	if (maps_read(&maps, printer.pid, options->all || argc > 0 ? 0 : MAPS_EXECUTABLE_ONLY,
 		      &err) < 0) {
 		maps_fini(&maps);

@@ -35,10 +35,10 @@
 #define RATE_MACHINE_HZ 97
 #define DEFAULT_EVENT "cpu-clock"
 
-/* Which samples are given up when a buffer is full. */
+/* Which samples are lost when a buffer is full. */
 enum overflow { OVERFLOW_DROP_NEW, OVERFLOW_OVERWRITE_OLD };
 
-#define HEAP_ENGINE "signal" /* the one that is inside the program */
+#define HEAP_ENGINE "signal" /* the one that runs inside the program */
 
 struct record_options {
 	uint64_t frequency_hz;
@@ -79,13 +79,13 @@ struct recording {
 	struct record_config config;
 	struct pid_list ids;
 	char *output;
-	char *written; /* the file that the last seconds went to last; NULL: none yet */
+	char *written; /* the file that --last wrote most recently; NULL: none yet */
 	char *title;
-	char cgroup[PATH_MAX];   /* the folder of the group, if one is recorded */
-	struct error why_lesser; /* than the first engine */
+	char cgroup[PATH_MAX];   /* directory of the control group, if one is recorded */
+	struct error why_lesser; /* why the first engine is not used */
 };
 
-/* What is wrong with the options beside --heap, NULL when nothing is. */
+/* Which other option conflicts with --heap; NULL if none does. */
 static const char *heap_conflict(const struct record_options *options, bool attaches)
 {
 	if (attaches)
@@ -98,7 +98,7 @@ static const char *heap_conflict(const struct record_options *options, bool atta
 	return NULL;
 }
 
-/* What is wrong with the combination of options, NULL when nothing is. */
+/* What is wrong with the combination of options; NULL if nothing is. */
 static const char *conflict(const struct command_context *context,
 			    const struct record_options *options, int argc)
 {
@@ -162,7 +162,7 @@ static int set_cgroup(struct recording *recording, struct error *err)
 				  sizeof(recording->cgroup), err);
 }
 
-/* A word for the output's name and a line for people. */
+/* Sets the title of the recording and the name of its file. */
 static int name_recording(struct recording *recording, int argc, char **argv)
 {
 	const struct record_options *options = recording->options;
@@ -178,7 +178,7 @@ static int name_recording(struct recording *recording, int argc, char **argv)
 		name = argv[0];
 		n = asprintf(&recording->title, "%s", name);
 	} else {
-		/* A process that is not there gets its message from the engine. */
+		/* If the process does not exist, the engine reports that. */
 		(void)process_info_read(recording->ids.items[0], &info, NULL);
 		name = info.comm;
 		n = asprintf(&recording->title, "%s (%s %d%s)", info.comm,
@@ -194,7 +194,7 @@ static int name_recording(struct recording *recording, int argc, char **argv)
 	return recording->output ? 0 : -ENOMEM;
 }
 
-/* 1234567 reads 1,234,567. */
+/* Prints 1234567 as 1,234,567. */
 static void print_count(FILE *out, uint64_t count)
 {
 	char digits[24];
@@ -221,7 +221,7 @@ static void print_written(void *self, const struct flight_written *written)
 	(void)fputc('\n', out);
 	(void)fflush(out);
 	free(recording->written);
-	recording->written = strdup(written->path); /* without memory: no names in the summary */
+	recording->written = strdup(written->path); /* if out of memory: no names in the summary */
 }
 
 static const char *result_path(const struct recording *recording)
@@ -234,7 +234,7 @@ static void print_end(void *self, const struct record_result *result, const stru
 	struct recording *recording = self;
 	struct load_options names = LOAD_OPTIONS_DEFAULT;
 
-	/* A summary waits for no server. */
+	/* The summary does not wait for a debuginfod server. */
 	cli_load_set_symbols(recording->context, &recording->options->symbols, NULL, &names);
 	record_output_erase(&recording->messages);
 	if (err) {
@@ -249,7 +249,7 @@ static void print_end(void *self, const struct record_result *result, const stru
 	(void)fflush(recording->context->err);
 }
 
-/* Without eBPF all time is seen from inside a program, or by stopping one; NULL: by none. */
+/* Chooses an engine for wall time without eBPF: signal or ptrace. NULL if neither works. */
 static const struct engine_ops *choose_for_wall(const struct record_options *options,
 						const struct target *target)
 {
@@ -265,7 +265,7 @@ static const struct engine_ops *choose_for_wall(const struct record_options *opt
 	return NULL;
 }
 
-/* The engine asked for. With "auto" the first that works, and why no better one does. */
+/* The requested engine; for "auto", the first that works, and why no better one does. */
 static const struct engine_ops *choose_engine(struct recording *recording, const char *program,
 					      struct error *err)
 {
@@ -295,7 +295,7 @@ static const struct engine_ops *choose_engine(struct recording *recording, const
 	return NULL;
 }
 
-/* A rate that was asked for is kept, unless a budget was asked for no less clearly. */
+/* Whether the rate is fixed: its option has a stronger source than that of the budget. */
 static bool keeps_rate(const struct command_context *context, const struct record_options *options)
 {
 	return option_source_of(context->set, &options->frequency_hz) >
@@ -342,7 +342,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 	};
 	if (!config->engine)
 		return err->code;
-	/* Who asks for a way that is not eBPF's does not miss it. */
+	/* With --unwind, the user chose a way without eBPF: no note that it is missing. */
 	if (recording->why_lesser.code < 0 && options->unwind == ENGINE_UNWIND_AUTO)
 		config->sampling.why_lesser = recording->why_lesser.text;
 	if (options->cgroup && set_cgroup(recording, err) < 0)
@@ -379,13 +379,13 @@ static int draw_recording(const struct recording *recording)
 			  recording->options->flame, "--flame FILE");
 }
 
-/* Our own failure comes before the program's status. */
+/* Our own failure takes precedence over the program's exit status. */
 static int exit_status(const struct record_result *result, int r)
 {
 	if (result->exec_code < 0)
 		return result->exec_code == -ENOENT ? 127 : 126;
 	if (r == -EINVAL && result->duration_ns == 0)
-		return COMMAND_USAGE; /* an event, engine or output that makes no sense */
+		return COMMAND_USAGE; /* an invalid event, engine or output */
 	if (result->killed_early)
 		return result->child_status;
 	if (r < 0)

@@ -27,7 +27,7 @@
 
 enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };
 
-/* The worst that findings may be, and one more. */
+/* One above the severities of findings, because 0 is off. */
 enum report_fail_on { FAIL_ON_OFF, FAIL_ON_NOTE, FAIL_ON_WARNING, FAIL_ON_ERROR };
 _Static_assert((int)FAIL_ON_NOTE == (int)FINDING_NOTE + 1 &&
 		       (int)FAIL_ON_ERROR == (int)FINDING_ERROR + 1,
@@ -37,7 +37,7 @@ struct report_command_options {
 	const char *value;
 	const char *by;
 	enum report_sort sort;
-	const char *analyse; /* NULL: not asked for */
+	const char *analyse; /* NULL: not given */
 	enum report_fail_on fail_on;
 	enum report_format format;
 	bool missing;
@@ -50,7 +50,7 @@ struct report_command_options {
 	struct cli_load_options look;
 };
 
-/* Says once for each module that much is lost there. */
+/* Warns, once for each module, that many samples there have no name. */
 static void warn(const struct command_context *context, const struct profile *profile,
 		 const char *path)
 {
@@ -66,7 +66,7 @@ static void warn(const struct command_context *context, const struct profile *pr
 	bytes_fini(&text);
 }
 
-/* Asks analysers of a list whose name fits. Returns a status: the others are asked all the same. */
+/* Runs the analysers of a list whose name matches, even if one fails. Returns an exit status. */
 static int ask(const struct command_context *context, const struct analyser_ops *const *list,
 	       const char *name, const struct profile *profile, struct findings *findings)
 {
@@ -113,7 +113,7 @@ static int analyse(const struct command_context *context,
 	if (options->format == REPORT_FORMAT_JSON)
 		findings_put_json(&findings, &text);
 	else if (status == COMMAND_DONE || findings.items.count > 0)
-		findings_put_text(&findings, &text); /* one that failed has said so */
+		findings_put_text(&findings, &text); /* its failure was printed */
 	if (command_print(context, &text) != COMMAND_DONE)
 		status = COMMAND_FAILED;
 	else if (gate(context, &findings, options->fail_on) == COMMAND_GATE)
@@ -162,7 +162,7 @@ static bool sorts(const struct command_context *context,
 	return option_source_of(context->set, &options->sort) != OPTION_FROM_DEFAULT;
 }
 
-/* Views that have no tree, or an order of their own. */
+/* Refuses --tree and --sort for views that do not support them. */
 static int check_view(const struct command_context *context,
 		      const struct report_command_options *options, const struct view_ops *view)
 {
@@ -188,7 +188,7 @@ static int check_view(const struct command_context *context,
 	return COMMAND_DONE;
 }
 
-/* What does not go together, before anything is read. */
+/* Checks for conflicting options before anything is read. */
 static int check(const struct command_context *context,
 		 const struct report_command_options *options, const struct view_ops *view)
 {
@@ -205,7 +205,7 @@ static int check(const struct command_context *context,
 	return check_view(context, options, view);
 }
 
-/* 0: it is no terminal, or one that does not know. */
+/* 0 if it is not a terminal, or its width is unknown. */
 static uint32_t terminal_columns(FILE *file)
 {
 	struct winsize size;
@@ -240,7 +240,7 @@ static int show(const struct command_context *context, const struct report_comma
 		(void)error_errno(&err, r, "cannot list modules of the recording");
 	status = r < 0 ? command_failed(context, &err) : command_print(context, &text);
 	bytes_fini(&text);
-	/* What is told besides comes after the report, once that is out. */
+	/* Notes are printed after the report has been written. */
 	if (status == COMMAND_DONE && fflush(context->out) != 0) {
 		(void)outfile_stdout_failed(-errno, &err);
 		status = command_failed(context, &err);
@@ -269,7 +269,7 @@ static int run_on(const struct command_context *context,
 	if (view->by == REPORT_BY_SITE && !options->missing && !options->analyse)
 		return run_sites(context, options, &load, path);
 	if (options->format == REPORT_FORMAT_TEXT && !options->analyse && !options->missing)
-		load.damaged = NULL; /* the report says it */
+		load.damaged = NULL; /* the report shows it */
 	if (load_profile(path, &load, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = options->analyse ? analyse(context, options, profile)

@@ -40,7 +40,7 @@ struct printer {
 	const struct command_context *context;
 	const struct sample_options *options;
 	struct live_stacks_config stacks;
-	struct live_names *names;        /* NULL: addresses alone */
+	struct live_names *names;        /* NULL: addresses only */
 	struct kernel_addresses *kernel; /* NULL: no kernel frames */
 };
 
@@ -53,7 +53,7 @@ static void put_beginning(void *self, struct bytes *out)
 		     (int)printer->stacks.pid, printer->stacks.interval_ns / NS_PER_MS);
 }
 
-/* "  function+0x12 (module) file.c:34", as far as it is known. */
+/* Prints "  function+0x12 (module) file.c:34", as far as these are known. */
 static void put_name(struct printer *printer, uint64_t address, bool is_caller, struct bytes *out)
 {
 	struct live_name name = live_names_find(printer->names, address, is_caller);
@@ -82,7 +82,7 @@ static void put_kernel_name(struct printer *printer, uint64_t address, struct by
 	const struct kernel_symbols *symbols = kernel_addresses_symbols(printer->kernel);
 	struct kernel_symbol symbol;
 
-	/* It came from a name of this table. */
+	/* The address was computed from a symbol of this table. */
 	if (symbols && kernel_symbols_find(symbols, address - 1, &symbol))
 		bytes_printf(out, "  %s+0x%" PRIx64 " ([%s])", symbol.name, address - symbol.start,
 			     symbol.module[0] ? symbol.module : "kernel");
@@ -97,7 +97,7 @@ static void put_stack(void *self, uint64_t round, const struct stack_sample *sam
 	if (printer->options->threads) {
 		char comm[PROCESS_COMM_MAX] = "?";
 
-		/* It may have ended since. */
+		/* The thread may have ended since. */
 		(void)process_thread_comm(sample->pid, sample->tid, comm, sizeof(comm));
 		bytes_printf(out, " thread %d (", (int)sample->tid);
 		text_put_terminal(out, comm);
@@ -145,7 +145,7 @@ static void print_end(const struct printer *printer, const struct live_stacks_re
 			      result->times.longest_ns / NS_PER_US);
 }
 
-/* Makes ready for kernel frames, or says why they cannot be had. */
+/* Prepares to read kernel frames. */
 static int prepare_kernel(struct printer *printer, struct error *err)
 {
 	int r = kernel_stack_probe();
@@ -183,7 +183,7 @@ static int sample(struct printer *printer)
 	return r < 0 ? command_failed(printer->context, &err) : COMMAND_DONE;
 }
 
-/* A number of the command line between 1 and max. */
+/* Parses a number from 1 to max. */
 static bool parse(const char *text, uint64_t max, uint64_t *ret)
 {
 	return number_parse_u64(text, ret) == 0 && *ret >= 1 && *ret <= max;

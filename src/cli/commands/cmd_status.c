@@ -31,11 +31,11 @@ struct status_options {
 	bool write;
 };
 
-/* What is known of recorders: an array of their answers. */
+/* The answers of recorders: a JSON array. */
 struct recorders {
 	json_t *answers;
-	size_t others;       /* folders of recorders that are other users' */
-	struct error silent; /* why one does not answer to anybody; code 0: all do */
+	size_t others;       /* directories of recorders of other users */
+	struct error silent; /* why a recorder does not answer; code 0: all answer */
 };
 
 static int64_t number_of(const json_t *answer, const char *key)
@@ -50,7 +50,7 @@ static const char *text_of(const json_t *answer, const char *key)
 	return text ? text : "";
 }
 
-/* Prints a text of somebody else's, without what a terminal would obey. */
+/* Prints text from another process so that it cannot control the terminal. */
 static void print_text(FILE *out, const json_t *answer, const char *key)
 {
 	struct bytes text = {0};
@@ -74,7 +74,7 @@ static bool is_about(const json_t *answer, pid_t pid)
 	return false;
 }
 
-/* The answer of a recorder as it can be read; NULL when it makes no sense. Releases the reply. */
+/* Parses the answer of a recorder; NULL if it is invalid. Releases the reply. */
 static json_t *read_answer(pid_t recorder, struct bytes *reply)
 {
 	json_t *answer = json_loadb((const char *)reply->data, reply->size, 0, NULL);
@@ -84,12 +84,12 @@ static json_t *read_answer(pid_t recorder, struct bytes *reply)
 		json_decref(answer);
 		return NULL;
 	}
-	/* Who answers is known; whatever it says of that counts for nothing. */
+	/* We know which process answers: its own claim is overwritten. */
 	(void)json_object_set_new(answer, "recorder", json_integer(recorder));
 	return answer;
 }
 
-/* The answer of a recorder to a request; NULL when it gives none. */
+/* The answer of a recorder to a request; NULL if it does not answer. */
 static json_t *ask(pid_t recorder, enum remote_request request, struct error *err)
 {
 	struct bytes reply = {0};
@@ -98,14 +98,14 @@ static json_t *ask(pid_t recorder, enum remote_request request, struct error *er
 							       : NULL;
 }
 
-/* What stands for the answer of a recorder that gives none; NULL without memory. */
+/* A placeholder for a recorder that does not answer; NULL if out of memory. */
 static json_t *silence_of(pid_t recorder, const struct error *why)
 {
 	return json_pack("{s:i,s:s,s:s,s:s}", "recorder", (int)recorder, "state", "silent", "why",
 			 why->text, "remedy", why->remedy);
 }
 
-/* Keeps what one has answered if that is about a process. */
+/* Keeps an answer if it concerns the process. */
 static void keep(struct remote_answer *from, pid_t pid, struct recorders *ret)
 {
 	json_t *answer = NULL;
@@ -125,8 +125,8 @@ static void keep(struct remote_answer *from, pid_t pid, struct recorders *ret)
 }
 
 /*
- * All that are about a process; one that ends just now is none. Where the process is a recorder
- * nobody else is asked: one that is busy would be waited for.
+ * Collects the answers that concern a process; a recorder that has just ended is left out. If the
+ * process is a recorder itself, no other one is asked: a busy recorder would delay the answer.
  */
 static int find(pid_t pid, struct recorders *ret, struct error *err)
 {
@@ -148,7 +148,7 @@ static int find(pid_t pid, struct recorders *ret, struct error *err)
 	return r;
 }
 
-/* Tells those that were found what is wanted, and keeps their answers to that. */
+/* Sends the request to the recorders found, and keeps their answers. */
 static int tell(struct recorders *recorders, enum remote_request request, struct error *err)
 {
 	for (size_t i = 0; i < json_array_size(recorders->answers); i++) {
@@ -197,7 +197,7 @@ static void print_one(FILE *out, const json_t *answer)
 	(void)fprintf(out, " (%.1f KB)\n", (double)number_of(answer, "kept_bytes") / 1e3);
 }
 
-/* A text or a number; anything else is none. */
+/* A string or a number; anything else is ignored. */
 static struct status_value value_of(const json_t *value, const char *key)
 {
 	struct status_value ret = {.key = key, .kind = STATUS_NOTHING};
@@ -214,7 +214,7 @@ static struct status_value value_of(const json_t *value, const char *key)
 	return ret;
 }
 
-/* What a recorder answers is its user's: only what is known is passed on, and escaped. */
+/* An answer may contain anything: only known keys are passed on, escaped. */
 static void put_answer(struct status_json *out, const json_t *answer)
 {
 	static const char *const before[] = {"recorder", "target"};
@@ -267,14 +267,14 @@ static int print(const struct command_context *context, const struct recorders *
 	return COMMAND_DONE;
 }
 
-/* Nobody is there to show. */
+/* There is no recorder to show. */
 static int nobody(const struct recorders *recorders, pid_t pid, struct error *err)
 {
 	if (pid > 0)
 		(void)error_set(err, -ESRCH, "no recorder records process %d", (int)pid);
 	else
 		(void)error_set(err, -ESRCH, "no recorder is running");
-	if (recorders->silent.code < 0) { /* it may be the one */
+	if (recorders->silent.code < 0) { /* one of those may be the recorder */
 		(void)error_prefix(err, -ESRCH, "as far as wick can see");
 		error_remedy(err, "%.150s; %.60s", recorders->silent.text,
 			     recorders->silent.remedy);

@@ -26,9 +26,9 @@
 
 #define INPUT_BYTES (128u << 10)
 #define PIPE_BYTES (1u << 20)
-/* No address is longer; the rest of such a line is not looked at. */
+/* No address is longer than this; the rest of a longer line is ignored. */
 #define MAX_WORD 256
-/* Addresses that are looked up together: more than a read brings; JSON is long. */
+/* How many addresses are looked up together: more than one read returns; JSON is long. */
 #define BATCH_TEXT 16384
 #define BATCH_JSON 2048
 
@@ -45,7 +45,7 @@ struct symbolize_options {
 struct session {
 	const struct command_context *context;
 	struct symbolize_printer printer;
-	VEC(uint64_t) asked; /* and not answered yet */
+	VEC(uint64_t) asked; /* not answered yet */
 	size_t first_slice;  /* of the answers to them */
 	char word[MAX_WORD]; /* a line of input so far */
 	size_t word_size;
@@ -112,7 +112,7 @@ static int print_answer(void *self, const struct resolved *found, size_t i)
 	return 0;
 }
 
-/* Answers what was asked, in the order of asking. */
+/* Prints the results for all pending addresses, in order. */
 static int answer(struct session *session)
 {
 	size_t count = session->asked.count;
@@ -152,7 +152,7 @@ static int look_up(struct session *session, const char *word)
 	return status;
 }
 
-/* Ends a line of input: blanks around the address do not count, nor do empty lines. */
+/* Ends a line of input: ignores blanks around the address, and empty lines. */
 static int end_line(struct session *session)
 {
 	char *start = session->word;
@@ -167,7 +167,7 @@ static int end_line(struct session *session)
 	return *start ? look_up(session, start) : COMMAND_DONE;
 }
 
-/* Adds to the line of input; what is too long to be an address is cut. */
+/* Appends to the line of input; cuts off what is too long for an address. */
 static void add_to_line(struct session *session, const char *data, size_t size)
 {
 	size_t room = sizeof(session->word) - 1 - session->word_size;
@@ -185,7 +185,7 @@ static int take_input(struct session *session, const char *data, size_t size)
 
 	for (; data < end && status == COMMAND_DONE; data = line_end ? line_end + 1 : end) {
 		line_end = memchr(data, '\n', (size_t)(end - data));
-		/* Nearly all lines are an address and nothing else. */
+		/* Nearly all lines consist of just an address. */
 		if (line_end && session->word_size == 0 &&
 		    parse_address(data, line_end, &address)) {
 			session->line++;
@@ -251,7 +251,7 @@ static void print_statistics(const struct session *session)
 		stats.lookups ? 100.0 * (double)stats.disk_hits / (double)stats.lookups : 0.0);
 }
 
-/* Says once for each module what is wrong with it. */
+/* Prints what is wrong with a module, once for each. */
 static void warn(const struct session *session, const char *path)
 {
 	const char *problem = resolver_problem(session->printer.resolver, 0);
@@ -264,7 +264,7 @@ static int run_symbolize(const struct command_context *context, void *values, in
 {
 	const struct symbolize_options *options = values;
 	struct session session = {.context = context, .printer = {.form = &options->form}};
-	/* A program that reads JSON gets both names unless it says otherwise. */
+	/* JSON has mangled and demangled names unless --no-demangle is given. */
 	bool demangle = options->demangle ||
 			(options->form.format == SYMBOLIZE_JSON &&
 			 option_source_of(context->set, &options->demangle) == OPTION_FROM_DEFAULT);

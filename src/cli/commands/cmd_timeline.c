@@ -18,10 +18,10 @@
 #include "view/heap/heap_timeline.h"
 #include "view/timeline/timeline.h"
 
-#define COLUMNS 60u /* where nobody says how wide a line may be */
+#define COLUMNS 60u /* if the width of a line is unknown */
 #define FEWEST_COLUMNS 20u
 #define MOST_COLUMNS 240u
-#define BESIDE 48u /* what a line has besides: numbers in front, names behind */
+#define BESIDE 48u /* other columns of a line: numbers before, names after */
 
 struct timeline_command_options {
 	enum timeline_by by;
@@ -31,7 +31,7 @@ struct timeline_command_options {
 	struct cli_load_options look;
 };
 
-/* What becomes of the samples. */
+/* What the samples are turned into. */
 struct gathering {
 	struct timeline *timeline;
 	struct bytes text;
@@ -52,7 +52,7 @@ static int take_sample(void *self, const struct profile *profile,
 	return timeline_write(gathering->timeline, profile, &gathering->text, err);
 }
 
-/* As many as fit into the terminal. */
+/* As many columns as fit the terminal. */
 static uint32_t columns_of(const struct command_context *context)
 {
 	struct winsize size;
@@ -64,7 +64,7 @@ static uint32_t columns_of(const struct command_context *context)
 	return size.ws_col - BESIDE < MOST_COLUMNS ? size.ws_col - BESIDE : MOST_COLUMNS;
 }
 
-/* What is live is told at the ends of steps: there must be many in a column. */
+/* Live memory is known at the end of each step: a column needs several steps. */
 #define HEAP_STEPS_NS (100 * NS_PER_US)
 
 static int run_heap(const struct command_context *context, const struct timeline_options *view,
@@ -76,7 +76,7 @@ static int run_heap(const struct command_context *context, const struct timeline
 	struct error err = {0};
 	int status;
 
-	of_heap.damaged = NULL; /* told already */
+	of_heap.damaged = NULL; /* already reported */
 	of_heap.heap_step_ns = view->step_ns;
 	of_heap.heap_usual_step_ns = HEAP_STEPS_NS;
 	of_heap.heap_addresses = true;
@@ -123,7 +123,7 @@ static int run_timeline(const struct command_context *context, void *values, int
 		return command_failed(context, &(struct error){.text = "out of memory"});
 	if (load_samples(argv[0], &load, take_sample, &gathering, &err) < 0)
 		status = command_failed(context, &err);
-	else if (gathering.is_heap && strcmp(argv[0], "-") != 0) /* that is read by now */
+	else if (gathering.is_heap && strcmp(argv[0], "-") != 0) /* it was read already */
 		status = run_heap(context, &view, &load, argv[0]);
 	else
 		status = command_print(context, &gathering.text);

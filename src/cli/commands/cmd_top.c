@@ -30,11 +30,13 @@
 #include "view/top/top_view.h"
 
 #define RATE_HZ 97       /* a prime: no lock-step with timers of the program */
-#define PLAIN_COLUMNS 80 /* of what is printed */
-#define PLAIN_ROWS 33    /* 18 functions, 12 rows of the flame graph, and their heads */
+#define PLAIN_COLUMNS 80 /* width of tables printed as text */
+#define PLAIN_ROWS 33    /* 18 functions, 12 rows of the flame graph, and their headings */
 #define NOTE_NS (10 * NS_PER_SEC)
-#define TASK_COMM_BYTES 16 /* that the kernel keeps of a program's name, with its end */
-#define BACKGROUND_NS (200 * NS_PER_MS) /* how often a job looks whether it has the terminal */
+#define TASK_COMM_BYTES                                                                            \
+	16 /* bytes that the kernel keeps of a program's name, with the final zero */
+#define BACKGROUND_NS                                                                              \
+	(200 * NS_PER_MS) /* how often a background job checks whether it has the terminal */
 
 enum top_format { TOP_FORMAT_TEXT, TOP_FORMAT_JSON };
 
@@ -67,26 +69,26 @@ struct top {
 	struct pid_list ids;
 	struct load_options load;
 	char title[256];
-	const char *program;         /* that was started; NULL: none was */
-	char comm[PROCESS_COMM_MAX]; /* of the first process, as it was seen last */
-	char cgroup[PATH_MAX];       /* the folder of the group, if one is watched */
+	const char *program;         /* that wick started; NULL: none */
+	char comm[PROCESS_COMM_MAX]; /* name of the first process, when last read */
+	char cgroup[PATH_MAX];       /* directory of the control group, if one is watched */
 	struct live_profile *live;
 	struct watch *watch;
-	struct top_terminal *terminal; /* NULL: not taken yet, or tables are printed */
-	bool in_front;                 /* it is ours: it is drawn to and read */
+	struct top_terminal *terminal; /* NULL: not open yet, or tables are printed */
+	bool in_front;                 /* we have the terminal: draw to it and read keys */
 	struct top_state state;
 	struct top_model model;
 	struct top_screen screen;
 	const struct profile *profile;
 	char note[320];
 	uint64_t note_end_ns; /* until when it is shown */
-	bool ended;           /* the target has */
-	bool still;           /* what is shown stays as it is, as of then: */
+	bool ended;           /* the target has ended */
+	bool still;           /* the view is frozen since: */
 	uint64_t still_ns;
-	bool shows_start; /* the profile is of all since the start */
+	bool shows_start; /* the profile covers everything since the start */
 };
 
-/* What is wrong with the combination of options, NULL when nothing is. */
+/* What is wrong with the combination of options; NULL if nothing is. */
 static const char *conflict(const struct command_context *context,
 			    const struct top_options *options, int argc)
 {
@@ -130,14 +132,14 @@ static void name_target(struct top *top, int argc, char **argv)
 	} else {
 		pid_t id = top->ids.items[0];
 
-		/* A process that is not there gets its message from the engine. */
+		/* If the process does not exist, the engine reports that. */
 		if (process_thread_comm(id, id, top->comm, sizeof(top->comm)) < 0)
 			(void)snprintf(top->comm, sizeof(top->comm), "process");
 		name_process(top, id);
 	}
 }
 
-/* A process that runs another program now has another name. */
+/* If the process has executed another program, its name has changed. */
 static void look_at_name(struct top *top)
 {
 	pid_t id = watch_first_id(top->watch);
@@ -153,7 +155,7 @@ static void look_at_name(struct top *top)
 		name_process(top, id);
 }
 
-/* Tells a person: on the screen for a while, or as a line. */
+/* Shows a note: on the screen for a while, or as a line on standard error. */
 static void take_note(void *self, const char *text)
 {
 	struct top *top = self;
@@ -166,14 +168,14 @@ static void take_note(void *self, const char *text)
 	top->note_end_ns = clock_monotonic_ns() + NOTE_NS;
 }
 
-/* A rate that was asked for is kept, unless a budget was asked for no less clearly. */
+/* Whether the rate is fixed: its option has a stronger source than that of the budget. */
 static bool keeps_rate(const struct top *top)
 {
 	return option_source_of(top->context->set, &top->options->frequency_hz) >
 	       option_source_of(top->context->set, &top->options->overhead_percent);
 }
 
-/* Programs get full names, unless short ones are asked for. */
+/* JSON has full names unless --names short is given. */
 static bool wants_short_names(const struct top *top)
 {
 	bool is_chosen =
@@ -193,7 +195,7 @@ static int open_live(struct top *top, struct error *err)
 	};
 
 	top->load = (struct load_options)LOAD_OPTIONS_DEFAULT;
-	/* A view that is drawn each second waits for no server. */
+	/* A live view does not wait for a debuginfod server. */
 	cli_load_set_symbols(top->context, &top->options->symbols, NULL, &top->load);
 	top->load.kernel = top->options->kernel;
 	top->load.short_names = wants_short_names(top);
@@ -249,7 +251,7 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 		return err->code;
 	r = watch_open(&config, &top->watch, ret_exec, err);
 	if (r == 0) {
-		/* Another engine may have taken the place of the first. */
+		/* Another engine may have replaced the first. */
 		live_profile_set_cover(top->live, sample_cover_side_of(watch_engine(top->watch)));
 		take_note(top, watch_notice(top->watch));
 	}
@@ -257,8 +259,8 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 }
 
 /*
- * The profile of now, when one is due or another is wanted; while it is paused, and when all
- * is over, that of then.
+ * Updates the profile if it is time to, or if another window is wanted. While the view is paused,
+ * and after the target has ended, it stays as it was.
  */
 static int refresh_profile(struct top *top, bool due)
 {
@@ -294,7 +296,7 @@ static void explain(struct top *top)
 		top->note[0] = '\0';
 }
 
-/* Puts the view on a screen of that size. 0 or -ENOMEM. */
+/* Lays out the view on a screen of this size. Returns 0 or -ENOMEM. */
 static int compose(struct top *top, uint32_t columns, uint32_t rows)
 {
 	struct top_facts facts = {
@@ -343,7 +345,7 @@ static void take_keys(struct top *top)
 		top_state_key(&top->state, &top->model, key, top_view_page(&top->state, rows));
 }
 
-/* Stops this program as the terminal asked, which the shell has for itself from then on. */
+/* Stops this program on Ctrl-Z and leaves the terminal to the shell. */
 static int stand_by(struct top *top, struct error *err)
 {
 	if (top->in_front)
@@ -352,8 +354,7 @@ static int stand_by(struct top *top, struct error *err)
 	return watch_stand_by(top->watch, err);
 }
 
-/* Takes the terminal when this program gets into the foreground; in the background it is the
- * shell's. */
+/* Opens the terminal when this program is in the foreground; in the background the shell has it. */
 static int look_for_terminal(struct top *top, struct error *err)
 {
 	bool was_in_front = top->in_front;
@@ -369,7 +370,7 @@ static int look_for_terminal(struct top *top, struct error *err)
 	return r;
 }
 
-/* Does what events ask for, and tells whether something is to be drawn. */
+/* Handles events; returns whether the view must be drawn again. */
 static int heed(struct top *top, uint32_t events, bool *ret_redraw, struct error *err)
 {
 	int r = 0;
@@ -382,7 +383,7 @@ static int heed(struct top *top, uint32_t events, bool *ret_redraw, struct error
 		take_keys(top);
 	*ret_redraw = events & (WATCH_RESIZED | WATCH_INPUT);
 	if ((events & WATCH_ENDED) && !top->ended) {
-		/* What came last is shown, and stays. */
+		/* Shows the last profile, and keeps it. */
 		if (refresh_profile(top, true) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
 		top->ended = *ret_redraw = true;
@@ -402,7 +403,7 @@ static int show(struct top *top, struct error *err)
 
 		r = look_for_terminal(top, err);
 		if (!top->in_front) {
-			next_ns = 0; /* it is drawn as soon as it can be seen */
+			next_ns = 0; /* it is drawn once it is visible */
 		} else if (r == 0 && now_ns >= next_ns) {
 			r = draw(top, true, err);
 			next_ns = now_ns + top->options->interval_ns;
@@ -421,7 +422,7 @@ static int show(struct top *top, struct error *err)
 	return r;
 }
 
-/* What wick report would print of it. */
+/* Prints what wick report would print. */
 static int put_json(struct top *top, struct bytes *text, struct error *err)
 {
 	struct report_options options = REPORT_OPTIONS_DEFAULT;
@@ -496,7 +497,7 @@ static int watch_target(struct top *top, int argc, char **argv, int *ret_exec, s
 		r = open_watch(top, argc, argv, ret_exec, err);
 	if (r == 0)
 		r = top->options->count == 0 ? show(top, err) : print(top, err);
-	/* First of all, so that whatever is told can be read. */
+	/* First, so that messages can be read. */
 	top_terminal_close(top->terminal);
 	left = watch_close(top->watch);
 	if (left > 0)

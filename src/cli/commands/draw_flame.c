@@ -19,10 +19,10 @@
 #include "view/page/flame_page.h"
 #include "view/source_file.h"
 
-/* What is live within a slice is told by the ends of several steps. */
+/* Live memory within a slice is computed from the ends of several steps. */
 #define HEAP_STEPS_NS (1250 * NS_PER_US)
 
-/* The name tells the format, in small or capital letters. */
+/* The ending of the name selects the format; case does not matter. */
 static bool ends_in(const char *path, const char *extension)
 {
 	const char *slash = strrchr(path, '/');
@@ -38,14 +38,14 @@ static bool is_png(const char *path)
 
 const char *draw_flame_refuses(const char *output)
 {
-	/* An SVG of another name would be opened by nothing. */
+	/* No program would open an SVG file with another ending. */
 	static const char *const known[] = {"svg", "html", "htm", "png"};
 	const char *slash = strrchr(output, '/');
 	const char *name = slash ? slash + 1 : output;
 	size_t i;
 
 	if (!name[0] || !strchr(name + 1, '.'))
-		return NULL; /* it says nothing */
+		return NULL; /* the name has no ending */
 	for (i = 0; i < ARRAY_SIZE(known); i++)
 		if (ends_in(output, known[i]))
 			return NULL;
@@ -88,7 +88,7 @@ int draw_flame_of(const struct command_context *context, const struct profile *p
 	if (r == 0)
 		r = outfile_write(output, option, text.data, text.size, &err);
 	bytes_fini(&text);
-	if (r == -ERANGE) /* a width that the format does not have */
+	if (r == -ERANGE) /* a width that the format does not support */
 		return command_refused(context, &err);
 	if (r < 0)
 		return command_failed(context, &err);
@@ -125,7 +125,7 @@ int draw_flame(const struct command_context *context, const struct load_options 
 		status = command_misused(context, "%s: %s", output, draw_flame_refuses(output));
 	if (status != COMMAND_DONE)
 		return status;
-	settled.slices = draw_flame_is_page(output); /* of which it has a timeline */
+	settled.slices = draw_flame_is_page(output); /* for its timeline */
 	settled.tracks = settled.slices;
 	settled.heap_usual_step_ns = HEAP_STEPS_NS;
 	if (load_profile(input, &settled, &profile, &err) < 0)

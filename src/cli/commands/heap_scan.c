@@ -14,7 +14,7 @@
 #include "proc/process_info.h"
 #include "record/remote/remote.h"
 
-/* What a recorder answers; NULL when it gives no answer. */
+/* The answer of a recorder; NULL if it does not answer. */
 static json_t *ask(pid_t recorder, enum remote_request request, struct error *err)
 {
 	struct bytes reply = {0};
@@ -38,7 +38,7 @@ static bool records(pid_t recorder, pid_t pid)
 	return found;
 }
 
-/* Who records the process; 0: nobody does. */
+/* The recorder of the process; 0 if there is none. */
 static pid_t find_recorder(pid_t pid, struct error *err)
 {
 	struct pid_list list = {0};

@@ -13,7 +13,7 @@
 #include "model/memory_reading.h"
 #include "record/record.h"
 
-/* Less than that every program has: buffers of threads, the loader's. */
+/* Every program maps up to this much: buffers of threads and of the loader. */
 #define HINT_BYTES (8.0 * 1024 * 1024)
 
 static const char *bytes_text(double bytes, struct quantity *quantity)
@@ -42,7 +42,7 @@ static void print_totals(FILE *out, const struct heap_totals *totals)
 	(void)fputs(" were not freed\n", out);
 }
 
-/* What was there before anybody looked, of which no stack is known. */
+/* Prints how much memory was in use before the recording; it has no stacks. */
 static void print_before(FILE *out, const struct engine_stats *stats,
 			 const struct heap_totals *totals)
 {
@@ -56,7 +56,7 @@ static void print_before(FILE *out, const struct engine_stats *stats,
 		      100 * before / (before + totals->live.bytes));
 }
 
-/* The most that a process had in memory that is neither of an allocator, a file, nor a stack. */
+/* The most memory of a process that belonged to no allocator, file or stack. */
 static double most_elsewhere(const struct heap_footprint *footprint)
 {
 	double most = 0;
@@ -70,7 +70,7 @@ static double most_elsewhere(const struct heap_footprint *footprint)
 	return most;
 }
 
-/* Runtimes have allocators of their own, which map memory: V8, Go, Python's arenas. */
+/* Some runtimes have their own allocators, which map memory: V8, Go, Python's arenas. */
 static void hint_maps(FILE *out, const struct record_config *config,
 		      const struct heap_report *report)
 {

@@ -50,7 +50,7 @@ void record_output_failure(struct record_output *output, const struct error *err
 	if (output->failure_printed)
 		return;
 	output->failure_printed = true;
-	/* Nobody needs to know that a reader of a report has left; a recording ends by that. */
+	/* command_failed() is silent about a closed pipe, but here it ends the recording. */
 	if (err->code == -EPIPE) {
 		error_remedy(&closed, "the reader of the recording closed the pipe");
 		(void)command_refused(output->context, &closed);

@@ -22,7 +22,7 @@
 /* Below this share of the expected samples the rate was not reached. */
 #define RATE_REACHED 0.9
 
-/* Names are looked for of so many samples: memory would grow with the recording. */
+/* Names are looked up for at most this many samples, to limit memory. */
 #define NAMED_SAMPLES 50000u
 
 static bool is_stdout(const struct record_config *config)
@@ -35,14 +35,14 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* What sampling and looking at switches took from the target. */
+/* What sampling and handling context switches cost the target. */
 static uint64_t record_cost_ns(const struct engine_stats *stats)
 {
 	return (stats->samples - stats->away_samples) * stats->sample_cost_ns +
 	       stats->switch_cost_ns;
 }
 
-/* Calls of the allocator that were missed are none: a remark gives their number and reason. */
+/* Missed allocator calls are not samples: a remark gives their number and reason. */
 static uint64_t lost_samples(const struct engine_stats *stats)
 {
 	return stats->lost - stats->heap_missed;
@@ -57,7 +57,7 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 	(void)fprintf(out, ", %" PRIu64 " lost (%.2f %%)\n", lost_samples(stats),
 		      percent(lost_samples(stats), stats->samples + lost_samples(stats)));
 	if (stats->run_ns == 0 || stats->away)
-		return; /* times off the CPUs have no rate */
+		return; /* off-CPU time has no rate */
 	(void)fprintf(out, "  rate       %.0f Hz achieved, ",
 		      (double)stats->samples / ((double)stats->run_ns / NS_PER_SEC));
 	if (stats->frequency_hz > 0) /* not with a period */
@@ -65,7 +65,7 @@ static void print_samples(FILE *out, const struct engine_stats *stats)
 	(void)fprintf(out, "over %.2f s of CPU time\n", (double)stats->run_ns / NS_PER_SEC);
 }
 
-/* What was sampled less than was asked for, and why. */
+/* Prints why less was sampled than requested. */
 static void print_pace(FILE *out, const struct record_config *config,
 		       const struct record_result *result)
 {
@@ -82,7 +82,7 @@ static void print_pace(FILE *out, const struct record_config *config,
 			      result->rate_failures);
 }
 
-/* How walks by tables ended. */
+/* Prints how unwinding with tables ended. */
 static void print_ends(FILE *out, const struct engine_stats *stats)
 {
 	uint64_t walks = 0;
@@ -103,7 +103,7 @@ static void print_ends(FILE *out, const struct engine_stats *stats)
 	(void)fputc('\n', out);
 }
 
-/* Of threads off their CPUs, and of what cannot be walked: what is not in the recording. */
+/* Prints which off-CPU times are not in the recording, or not one by one. */
 static void print_left_out(FILE *out, const struct engine_stats *stats)
 {
 	if (stats->away_short > 0)
@@ -124,7 +124,7 @@ static void print_left_out(FILE *out, const struct engine_stats *stats)
 			      stats->away_unkept);
 }
 
-/* Stacks that do not reach their root, whatever the reason. */
+/* The number of stacks that do not reach their root, for whatever reason. */
 static uint64_t cut_stacks(const struct engine_stats *stats, const struct profile *known)
 {
 	uint64_t cut = stats->truncated;
@@ -134,7 +134,7 @@ static uint64_t cut_stacks(const struct engine_stats *stats, const struct profil
 		ends += stats->ends[i];
 	if (stats->tables && ends > cut)
 		cut = ends;
-	/* Those of frame pointers are told by the names of the functions that they end with. */
+	/* With frame pointers, the name of the last function shows whether a stack is truncated. */
 	if (known && known->quality.samples > 0)
 		cut = (uint64_t)((double)stats->samples * (double)known->quality.truncated /
 				 (double)known->quality.samples);
@@ -169,7 +169,7 @@ static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t a
 			      stats->depth_limit);
 }
 
-/* How long it took to take so many samples that their names are looked for. */
+/* How long it took to take the first NAMED_SAMPLES samples. */
 static uint64_t named_ns(const struct record_result *result)
 {
 	if (result->stats.samples <= NAMED_SAMPLES)
@@ -178,7 +178,7 @@ static uint64_t named_ns(const struct record_result *result)
 			  (double)result->stats.samples);
 }
 
-/* Reads the file back: whether names will be found is worth knowing now. NULL: it cannot be. */
+/* Reads the file again, to show now whether names will be found. NULL if it cannot be read. */
 static struct profile *load_names(const struct record_config *config,
 				  const struct record_result *result,
 				  const struct load_options *names)
@@ -211,7 +211,7 @@ static void print_names(FILE *out, const struct profile *known, uint64_t to_ns)
 	(void)fputc('\n', out);
 }
 
-/* What samples and switches cost, each at its own price. */
+/* Prints the cost of one sample and of one context switch. */
 static void print_prices(FILE *out, const struct engine_stats *stats)
 {
 	bool both = stats->sample_cost_ns > 0 && stats->switch_cost_ns > 0;
@@ -227,7 +227,7 @@ static void print_prices(FILE *out, const struct engine_stats *stats)
 	(void)fputc(')', out);
 }
 
-/* Switches of all are looked at to find those of the target. */
+/* The engine sees the context switches of all processes, to find those of the target. */
 static void print_others(FILE *out, const struct record_result *result)
 {
 	const struct engine_stats *stats = &result->stats;
@@ -262,7 +262,7 @@ static void print_overhead(FILE *out, const struct record_result *result)
 	print_others(out, result);
 }
 
-/* Why there is nothing in the recording. */
+/* Why the recording is empty. */
 static const char *why_empty(const struct record_result *result)
 {
 	if (result->target_stopped)
@@ -278,7 +278,7 @@ static const char *why_empty(const struct record_result *result)
 	return "the target did nothing that could be sampled during the recording";
 }
 
-/* What kept samples away, when many are missing. */
+/* Prints why many samples are missing, if so. */
 static void print_missing(FILE *out, const struct engine_stats *stats)
 {
 	uint64_t lost = lost_samples(stats);
@@ -301,7 +301,7 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 		return;
 	(void)fprintf(out, "wick: samples were lost because the buffer was full; %s",
 		      stats->away ? "record fewer processes" : "lower -F");
-	if (stats->ring_bytes > 0) /* the kernel limits those of perf events */
+	if (stats->ring_bytes > 0) /* the kernel limits the buffers of perf events */
 		(void)fprintf(
 			out,
 			", or enlarge the buffer: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64,
@@ -310,8 +310,8 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 }
 
 /*
- * A program that its caller may run and not read: the kernel hides all of such a process, and
- * takes perf events off it.
+ * Whether the user may run but not read the program: the kernel hides everything about such a
+ * process, and removes perf events from it.
  */
 static bool is_hidden(const struct record_config *config, char *ret_path, size_t size)
 {
@@ -340,7 +340,7 @@ static void print_advice(FILE *out, const struct record_config *config,
 			 const struct record_result *result)
 {
 	const struct engine_stats *stats = &result->stats;
-	/* Those who wait all do so in the scheduler, which says nothing. */
+	/* All waiting threads are in the scheduler, so functions say little. */
 	bool waits = config->sampling.mode != ENGINE_MODE_CPU;
 
 	if (stats->samples == 0 && result->killed_by > 0)

@@ -15,7 +15,7 @@
 #include "load/names/resolver.h"
 #include "symbol/symboliser.h"
 
-#define MAX_DIGITS 10 /* of a number of 32 bits */
+#define MAX_DIGITS 10 /* of a 32-bit number */
 
 static void put_text(struct bytes *out, const char *text)
 {
@@ -42,7 +42,7 @@ static void put_number(struct bytes *out, uint32_t value)
 		out->size += (size_t)(write_number(place, value) - place);
 }
 
-/* A name that needs no escaping. It stays until the symboliser is freed. */
+/* Writes a name that needs no escaping. It must live until the symboliser is freed. */
 static void put_plain(struct iov_output *gather, const char *name, size_t size)
 {
 	if (size >= IOV_OUTPUT_WORTH_LENDING)
@@ -87,7 +87,7 @@ static void put_file(struct symbolize_printer *printer, const char *path)
 				  printer->form->basenames ? path_base_name(path) : path);
 }
 
-/* "file.c:12", "file.c:?" or "??:0", as addr2line does. */
+/* Writes "file.c:12", "file.c:?" or "??:0", as addr2line does. */
 static void put_place(struct symbolize_printer *printer, const struct symbol_frame *frame)
 {
 	if (frame->file)
@@ -102,7 +102,7 @@ static void put_place(struct symbolize_printer *printer, const struct symbol_fra
 	bytes_put_u8(&printer->gather.bytes, '\n');
 }
 
-/* The usual frame, whose parts need no escaping, in one go. False when it is another one. */
+/* Writes a usual frame, whose parts need no escaping, at once. False if it is another kind. */
 static bool put_plain_frame(struct symbolize_printer *printer, const struct symbol_frame *frame)
 {
 	const struct symbolize_file *file = frame->file ? file_of(printer, frame->file) : NULL;
@@ -116,7 +116,7 @@ static bool put_plain_frame(struct symbolize_printer *printer, const struct symb
 		put_plain(&printer->gather, frame->function, frame->plain_bytes);
 	start = place = bytes_reserve(&printer->gather.bytes, file->size + MAX_DIGITS + 3);
 	if (!place)
-		return true; /* it shows at the end */
+		return true; /* a failure is noticed at the end */
 	if (printer->form->functions)
 		*place++ = '\n';
 	memcpy(place, file->shown, file->size);

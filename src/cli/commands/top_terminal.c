@@ -21,7 +21,7 @@
 #include "view/top/top_screen.h"
 #include "view/top/top_state.h"
 
-#define ESCAPE_MS 25 /* after which an escape is the key, and not the begin of another one */
+#define ESCAPE_MS 25 /* then an escape is the key itself, not the start of a sequence */
 #define ASCII_ESCAPE 27
 
 struct top_terminal {
@@ -31,8 +31,8 @@ struct top_terminal {
 };
 
 /*
- * What gives the terminal back when a signal ends this program. A handler can reach nothing
- * but what is static; there is one terminal.
+ * Restores the terminal when a signal ends this program. It is static because a signal handler
+ * cannot reach anything else; there is only one terminal.
  */
 static struct {
 	struct termios modes;
@@ -41,7 +41,7 @@ static struct {
 	struct held_messages held;
 } crash;
 
-/* Those that end nobody, and the one that cannot be caught. */
+/* Signals that do not end a program, and the one that cannot be caught. */
 static const int harmless_signals[] = {SIGCHLD, SIGCONT, SIGURG,  SIGWINCH, SIGSTOP,
 				       SIGTSTP, SIGTTIN, SIGTTOU, SIGKILL};
 
@@ -55,12 +55,12 @@ static bool is_harmless(int number)
 
 static void on_crash(int number)
 {
-	/* There is nothing to be done about a failure. */
+	/* A failure is ignored. */
 	if (write(STDOUT_FILENO, crash.reset, crash.reset_bytes) < 0)
 		errno = 0;
 	(void)tcsetattr(STDIN_FILENO, TCSANOW, &crash.modes);
 	held_messages_end(&crash.held);
-	(void)raise(number); /* by the usual action now; it comes when this handler ends */
+	(void)raise(number); /* now with the default action, when this handler returns */
 }
 
 static void add_reset(const char *capability)
@@ -88,7 +88,7 @@ static void expect_crashes(void)
 	add_reset("rmkx");
 	add_reset("rmcup");
 	for (int i = 1; i <= SIGRTMAX; i++)
-		/* What is ignored, or somebody else's, ends nobody. */
+		/* Signals that are ignored, or have another handler, do not end the program. */
 		if (!is_harmless(i) && sigaction(i, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 			(void)sigaction(i, &action, NULL); /* cannot fail */
 }
@@ -102,14 +102,14 @@ static void expect_no_crashes(void)
 			(void)signal(i, SIG_DFL);
 }
 
-/* From here on what is told, or happens, must not leave its traces on the screen. */
+/* From here on, messages must not appear on the screen, and a signal must restore it. */
 static void take(void)
 {
 	held_messages_begin(&crash.held);
 	expect_crashes();
 }
 
-/* Where there is no second screen, what comes next begins in an empty line. */
+/* If there is no alternate screen, start on an empty line. */
 static void give_back(void)
 {
 	if (!isendwin()) {
@@ -158,7 +158,7 @@ static void set_styles(struct top_terminal *terminal, bool color)
 			terminal->styles[i] = (attr_t)COLOR_PAIR(i + 1);
 }
 
-/* Signals are somebody else's: what ncurses does with them is undone. */
+/* Signals are handled elsewhere: undo what ncurses does with them. */
 static SCREEN *open_screen(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
@@ -185,7 +185,7 @@ bool top_terminal_is_ours(void)
 {
 	pid_t group = tcgetpgrp(STDIN_FILENO);
 
-	/* One that is not that of our session has no jobs; of one that is gone poll() tells. */
+	/* A terminal of another session has no jobs; if it is gone, poll() reports that. */
 	return group < 0 || group == getpgrp();
 }
 
@@ -202,7 +202,7 @@ int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
 
 	if (!terminal)
 		return error_set(err, -ENOMEM, "out of memory");
-	(void)setlocale(LC_CTYPE, ""); /* the usual one where that is not known */
+	(void)setlocale(LC_CTYPE, ""); /* the default locale if that fails */
 	terminal->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	(void)tcgetattr(STDIN_FILENO, &crash.modes); /* it is a terminal */
 	terminal->screen = open_screen();
@@ -217,7 +217,7 @@ int top_terminal_open(bool color, struct top_terminal **ret, struct error *err)
 	(void)nonl();
 	(void)keypad(stdscr, TRUE);
 	(void)nodelay(stdscr, TRUE);
-	(void)curs_set(0); /* where that cannot be it stays */
+	(void)curs_set(0); /* stays visible if it cannot be hidden */
 	set_styles(terminal, color);
 	*ret = terminal;
 	return 0;
@@ -242,7 +242,7 @@ void top_terminal_return(struct top_terminal *terminal)
 {
 	take();
 	(void)reset_prog_mode();
-	(void)clearok(curscr, TRUE); /* others have written meanwhile */
+	(void)clearok(curscr, TRUE); /* others may have written to it meanwhile */
 	top_terminal_resize(terminal);
 }
 
@@ -290,7 +290,7 @@ uint32_t top_terminal_key(struct top_terminal *terminal)
 	return code == ERR ? 0 : (uint32_t)code;
 }
 
-/* For a terminal that knows no UTF-8: a sign for each column of what it cannot show. */
+/* For a terminal without UTF-8: one substitute for each column that it cannot show. */
 static void put_ascii(const char *text, size_t size)
 {
 	for (const char *end = text + size; text < end;) {
@@ -308,7 +308,7 @@ static void put_ascii(const char *text, size_t size)
 	}
 }
 
-/* ncurses compares with what is there, and sends what differs: nothing flickers. */
+/* ncurses sends only what has changed, so nothing flickers. */
 void top_terminal_draw(struct top_terminal *terminal, const struct top_screen *screen)
 {
 	(void)erase();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In place of top_terminal.c where wick is built without ncurses. */
+/* Replaces top_terminal.c if wick is built without ncurses. */
 #include "cli/commands/top_terminal.h"
 
 #include <errno.h>

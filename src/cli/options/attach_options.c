@@ -16,9 +16,9 @@
 #include "proc/process_info.h"
 #include "proc/process_tree.h"
 
-/* How long to look who runs. */
+/* How long to watch which processes run. */
 #define LOOK_NS (50 * NS_PER_MS)
-/* Who runs for less than this part of what is below it sleeps. */
+/* A process sleeps if it runs for less than this share of the time of its descendants. */
 #define SLEEPS 0.01
 
 bool attach_is_asked(const struct attach_options *options)
@@ -43,14 +43,14 @@ const char *attach_conflict(const struct command_context *context,
 	return NULL;
 }
 
-/* How long each of the processes has run, at *ret and on. */
+/* Writes how long each process has run to ret[0], ret[1] … */
 static void note_run(const struct pid_list *list, uint64_t *ret)
 {
 	for (size_t i = 0; i < list->count; i++)
 		ret[i] = process_tree_run_ns(list->items[i]);
 }
 
-/* What processes have done since. Who has ended, or a thread of it, is left out. */
+/* What processes have done since; those that ended, or had a thread end, are left out. */
 struct activity {
 	uint64_t run_ns;
 	size_t running; /* processes that were on a CPU */
@@ -72,8 +72,8 @@ static struct activity activity_since(const struct pid_list *list, const uint64_
 }
 
 /*
- * Looks for a while who runs. Whether processes sleep while those below them run; *ret: how many of
- * these do.
+ * Watches for a while which processes run. Returns whether the roots sleep while their descendants
+ * run; *ret is how many of these run.
  */
 static bool sleep_while_others_run(const struct pid_list *roots, const struct pid_list *below,
 				   size_t *ret)
@@ -87,14 +87,14 @@ static bool sleep_while_others_run(const struct pid_list *roots, const struct pi
 		return false;
 	note_run(roots, before);
 	note_run(below, before + roots->count);
-	(void)nanosleep(&pause, NULL); /* a shorter look does no harm */
+	(void)nanosleep(&pause, NULL); /* a shorter pause does no harm */
 	others = activity_since(below, before + roots->count);
 	*ret = others.running;
 	return others.run_ns > 0 &&
 	       (double)activity_since(roots, before).run_ns < SLEEPS * (double)others.run_ns;
 }
 
-/* Says what is done with processes below others for which nobody has asked, or could ask. */
+/* Prints whether descendants are included, or that they can be. */
 static void tell_below(const struct command_context *context, const struct pid_list *roots,
 		       size_t below, size_t running, bool is_wanted)
 {

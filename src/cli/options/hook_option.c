@@ -20,9 +20,9 @@
 #include "engine/signal/preload_path.h"
 #include "symbol/elf_symbols.h"
 
-#define MAX_ARGUMENTS 6u /* that have registers on all CPUs */
+#define MAX_ARGUMENTS 6u /* that are in registers on all CPUs */
 #define MAX_FUNCTION_BYTES (1u << 20)
-#define MAX_SUGGESTIONS 16u /* that are looked at: each reads the symbols */
+#define MAX_SUGGESTIONS 16u /* to try: each try reads the symbols */
 #define LOADER_LIMIT_NS (5 * NS_PER_SEC)
 #define LOADER_LIMIT_BYTES (1u << 20)
 #define FORM "alloc=SYM,free=SYM"
@@ -42,7 +42,7 @@ static void scope_release_bytes(struct bytes *bytes)
 	bytes_fini(bytes);
 }
 
-/* One function of a pair, as it was written. */
+/* One function of a pair, as the user wrote it. */
 struct wanted {
 	bool is_free;
 	char name[256];
@@ -61,7 +61,7 @@ static int refuse_form(const char *text, struct error *err)
 	return -EINVAL;
 }
 
-/* "2" or "1*2" behind the last colon, if that is what is there; it is cut off. */
+/* Parses "2" or "1*2" after the last colon, if there is one, and cuts it off. */
 static bool take_arguments(char *text, struct wanted *wanted)
 {
 	char *colon = strrchr(text, ':');
@@ -85,7 +85,7 @@ static bool take_arguments(char *text, struct wanted *wanted)
 	return true;
 }
 
-/* "alloc=SYM…" or "free=SYM…". False when it is neither. */
+/* Parses "alloc=SYM…" or "free=SYM…". False if it is neither. */
 static bool read_part(const char *text, size_t length, struct wanted *ret)
 {
 	char copy[PATH_MAX];
@@ -114,7 +114,7 @@ static bool read_part(const char *text, size_t length, struct wanted *ret)
 	       (size_t)snprintf(ret->name, sizeof(ret->name), "%s", symbol) < sizeof(ret->name);
 }
 
-/* Both halves of a pair, in either order. */
+/* Parses both halves of a pair, in either order. */
 static int read_pair(const char *text, struct wanted *ret, struct error *err)
 {
 	const char *comma = strstr(text, ",free=");
@@ -127,7 +127,7 @@ static int read_pair(const char *text, struct wanted *ret, struct error *err)
 	return 0;
 }
 
-/* Whether a library of a name is meant: "libpool.so.1" by that, "libpool.so" or "libpool". */
+/* Whether a library is meant: "libpool.so.1" by "libpool.so.1", "libpool.so" or "libpool". */
 static bool is_called(const char *name, size_t length, const char *wanted)
 {
 	size_t wanted_length = strlen(wanted);
@@ -136,7 +136,7 @@ static bool is_called(const char *name, size_t length, const char *wanted)
 	       (length == wanted_length || name[wanted_length] == '.');
 }
 
-/* Lines of a loader: "	NAME => PATH (0xADDRESS)". */
+/* Parses lines of a loader: "	NAME => PATH (0xADDRESS)". */
 static bool find_line(const char *text, const char *library, char *ret)
 {
 	while (text && *text) {
@@ -159,7 +159,7 @@ static bool find_line(const char *text, const char *library, char *ret)
 	return false;
 }
 
-/* The file of a library, as the program's loader finds it; it runs nothing of the program. */
+/* Finds the file of a library with the program's loader, which does not run the program. */
 static int find_library(const char *program, const char *library, char *ret, struct error *err)
 {
 	SCOPED(elf) struct elf_file *elf = NULL;
@@ -188,7 +188,7 @@ static int find_library(const char *program, const char *library, char *ret, str
 	return -ENOENT;
 }
 
-/* The code of a function, and why it cannot be hooked. */
+/* Reads the code of a function, and checks whether it can be hooked. */
 static const char *look_at_code(struct elf_file *elf, const struct elf_function *place,
 				struct engine_hook *hook)
 {
@@ -213,7 +213,7 @@ static const char *look_at_code(struct elf_file *elf, const struct elf_function 
 	return reason;
 }
 
-/* Whether a function of that name would be taken. */
+/* Whether a function of that name can be hooked. */
 static bool can_be_hooked(struct elf_file *elf, const char *name)
 {
 	struct engine_hook hook = {0};
@@ -224,7 +224,7 @@ static bool can_be_hooked(struct elf_file *elf, const char *name)
 	       !look_at_code(elf, &place, &hook);
 }
 
-/* The nearest of the names that can be hooked, or NULL. Those that cannot leave the list. */
+/* The nearest name that can be hooked, or NULL. Removes names that cannot from the list. */
 static const char *nearest_hook(struct elf_file *elf, const char *name, const char **names,
 				size_t count)
 {
@@ -240,7 +240,7 @@ static const char *nearest_hook(struct elf_file *elf, const char *name, const ch
 	return NULL;
 }
 
-/* What was probably meant. */
+/* Finds the function that was probably meant. */
 static void suggest(struct elf_file *elf, const char *name, const char *path, struct error *err)
 {
 	SCOPED(symbols) struct elf_symbols *symbols = NULL;
@@ -254,7 +254,7 @@ static void suggest(struct elf_file *elf, const char *name, const char *path, st
 	for (uint32_t i = 0; i < elf_symbols_count(symbols); i++) {
 		const char *known = elf_symbols_at(symbols, i).name;
 
-		/* Those with an @ are of linkage tables, and of what chooses functions. */
+		/* Names with an @ are entries of linkage tables, or indirect functions. */
 		if (known[0] && !strchr(known, '@') && vec_push(&names, known) < 0)
 			break; /* fewer to choose from */
 	}
@@ -349,8 +349,8 @@ static int refuse_repeated(const struct hook_option *option, struct error *err)
 }
 
 /*
- * The pair that begins with an item of the list. Of a variable of the environment commas end
- * items, so it may be in two. Returns how many it takes.
+ * Joins the pair that begins with an item of the list. In an environment variable commas separate
+ * items, so a pair may be in two of them. Returns the number of items.
  */
 static size_t take_pair(const struct option_list *list, size_t at, char *ret, size_t size)
 {
@@ -385,7 +385,7 @@ static int add_pair(const char *text, const char *program, struct hook_option *r
 	}
 	if (r < 0)
 		return r;
-	/* One without the other would tell of blocks that never end, or never began. */
+	/* With only one of the two, blocks would never end, or never begin. */
 	if (!pair[0].refused && pair[1].refused)
 		pair[0].refused = "is useless without the other function of its pair";
 	else if (pair[0].refused && !pair[1].refused)
@@ -402,7 +402,8 @@ int hook_option_read(const struct option_list *list, const char *program, struct
 
 	*ret = (struct hook_option){0};
 	if (!preload_find_program(program, path, sizeof(path)))
-		(void)snprintf(path, sizeof(path), "%s", program); /* running it will tell */
+		(void)snprintf(path, sizeof(path), "%s",
+			       program); /* running it will show the error */
 	for (size_t i = 0; i < list->count && r == 0;) {
 		char text[2 * PATH_MAX];
 

@@ -71,7 +71,7 @@ int leak_options_read(const struct command_context *context, const struct leak_o
 	return r == -ENOMEM ? command_failed(context, &err) : command_refused(context, &err);
 }
 
-/* What --fail-on asks for; the surer classes are in it. */
+/* The leaks that --fail-on counts, including those of more certain classes. */
 static struct leak_amount failing(const struct leak_options *options,
 				  const struct leak_verdict *verdict)
 {
@@ -90,7 +90,7 @@ static struct leak_amount failing(const struct leak_options *options,
 	return sum;
 }
 
-/* What --fail-on has found. False: nothing. */
+/* Prints what --fail-on found. Returns false if it found nothing. */
 static bool fails(const struct command_context *context, const struct leak_options *options,
 		  const struct leak_verdict *verdict)
 {
@@ -164,7 +164,7 @@ static int gate(const struct command_context *context, const struct leak_options
 	return status;
 }
 
-/* What becomes of the status where growth could not be judged. */
+/* The exit status if growth could not be judged. */
 static int judge_length(const struct command_context *context, const struct leak_options *options,
 			const struct heap_profile *heap, int status)
 {
@@ -202,7 +202,7 @@ int leak_options_print(const struct command_context *context, const struct leak_
 	else if (file == context->out)
 		status = command_print(context, &text);
 	else
-		(void)fwrite(text.data, 1, text.size, file); /* beside the results */
+		(void)fwrite(text.data, 1, text.size, file); /* not with the results */
 	bytes_fini(&text);
 	if (status != COMMAND_DONE)
 		return status;

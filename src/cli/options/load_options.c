@@ -94,7 +94,7 @@ const struct option_spec look_option_table[] = {
 	OPTION_END,
 };
 
-/* Bad options are told apart from bad files before any file is read. */
+/* Wrong options are reported before any file is read. */
 static int check(const struct cli_load_options *look, const struct load_options *load,
 		 struct error *err)
 {
@@ -187,7 +187,7 @@ static bool have_full(const struct option_list *patterns)
 	return false;
 }
 
-/* What was typed beats what is configured. Patterns that name arguments must find them. */
+/* The command line takes precedence. Patterns that contain arguments need full names. */
 static bool wants_short(const struct command_context *context, const struct cli_load_options *look)
 {
 	if (option_source_of(context->set, &look->short_names) >

@@ -29,8 +29,8 @@ struct row {
 
 struct examination {
 	struct doctor_facts facts;
-	const char *engine; /* that wick record takes by itself; NULL: it fails */
-	const char *other;  /* the best that samples when it is named; NULL: none does */
+	const char *engine; /* that wick record chooses; NULL: it fails */
+	const char *other;  /* the best that works with --engine; NULL: none works */
 	VEC(struct row) rows;
 	bool failed; /* out of memory */
 };
@@ -90,10 +90,10 @@ static void examine(struct examination *examination)
 	if (examination->facts.own.lacks_proc) {
 		perf_probe_settings(&examination->facts.perf, -ENOENT);
 		add_checks(examination, host);
-		return; /* all else would be found missing for that alone */
+		return; /* without them all other checks would fail */
 	}
 	doctor_trials_start(&trials);
-	/* A filter may kill whoever makes a call that it refuses. */
+	/* A seccomp filter may kill a process that makes a blocked call. */
 	if (examination->facts.own.refused[CONFINED_PERF_EVENT_OPEN])
 		perf_probe_settings(&examination->facts.perf, -EPERM);
 	else

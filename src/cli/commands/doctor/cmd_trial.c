@@ -11,19 +11,19 @@
 #include "base/number.h"
 #include "cli/command.h"
 
-#define LIMIT_S 10 /* it ends then, whatever has become of whoever started it */
+#define LIMIT_S 10 /* ends the program then, even if its parent is gone */
 #define BLOCK_BYTES 100
 #define TURNS 200000
-#define NAP_NS 100000 /* often enough to see who ends it, and little beside the work */
+#define NAP_NS 100000 /* often enough to see the waker, and little compared to the work */
 
 static void nap(void)
 {
 	struct timespec time = {.tv_nsec = NAP_NS};
 
-	(void)nanosleep(&time, NULL); /* or it is shorter */
+	(void)nanosleep(&time, NULL); /* a shorter sleep is fine */
 }
 
-/* About half a millisecond, with one block that is allocated and freed. */
+/* Works for about half a millisecond, and allocates and frees one block. */
 static __attribute__((noinline)) unsigned int work(void)
 {
 	unsigned int *volatile block = malloc(BLOCK_BYTES);
@@ -44,10 +44,10 @@ static int run_trial(const struct command_context *context, void *options, int a
 	(void)options;
 	if (number_parse_duration(argv[0], &cpu_ns) < 0)
 		return command_misused(context, "%s is not a time", argv[0]);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* the alarm is left if it fails */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* if it fails, there is still the alarm */
 	(void)alarm(LIMIT_S);
 	if (write(STDOUT_FILENO, "\n", 1) != 1)
-		return COMMAND_FAILED; /* nobody waits for it */
+		return COMMAND_FAILED; /* its parent has gone */
 	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < cpu_ns) {
 		(void)work();
 		if (argc > 1)

@@ -19,9 +19,9 @@
 #include "proc/own_program.h"
 
 #define BRIEFLY "0.04" /* seconds on a CPU: some forty samples */
-#define LASTING "9"    /* until it is ended */
+#define LASTING "9"    /* at most; then the trial is ended */
 
-#define CUT_SHARE 10 /* one stack in so many may lack its end */
+#define CUT_SHARE 10 /* one stack in this many may be incomplete */
 #define LIMIT_NS (5 * NS_PER_SEC)
 
 #define CALL(name) (1u << CONFINED_##name)
@@ -41,8 +41,8 @@ const struct doctor_engine doctor_engines[DOCTOR_ENGINES] = {
 };
 
 /*
- * A file with capabilities runs with raised rights, and no library can be preloaded into
- * it: then its loader, which has none, is asked to run it.
+ * A binary with capabilities runs with raised rights, so that no library can be preloaded into it.
+ * Then we run its loader, which has no capabilities, and let that run the binary.
  */
 static bool needs_loader(const char *self, char *ret_loader, size_t size)
 {
@@ -130,7 +130,7 @@ static void explain_failure(const struct doctor_engine *engine, const struct tri
 	}
 }
 
-/* Before what came of it: which engine that was, where it was not said. */
+/* Puts the name of the engine before the result, if wick chose the engine. */
 static void tell_choice(const struct trial_result *result, struct finding *ret)
 {
 	char text[sizeof(ret->text)];
@@ -139,7 +139,7 @@ static void tell_choice(const struct trial_result *result, struct finding *ret)
 	finding_say(ret, ret->verdict, "with engine %s: %.290s", result->engine, text);
 }
 
-/* Of a program that was caught in the midst of its start stacks may lack their end. */
+/* Stacks may be incomplete if a sample hit the program while it was starting. */
 static void judge_stacks(const struct trial_result *result, const char *things, struct finding *ret)
 {
 	uint64_t cut = result->stacks - result->whole_stacks;

@@ -10,13 +10,14 @@
 #include "base/limit_remedy.h"
 #include "base/vec.h"
 
-/* record's highest rate and its default depth: below them a limit of the kernel is felt */
+/* the highest rate and the default depth of wick record: a lower kernel limit matters */
 #define WANTED_RATE_HZ 10000
 #define WANTED_STACK 512
 #define WANTED_MLOCK_KB 516 /* the kernel's own default */
 #define WANTED_LOCKED_BYTES (64u << 10)
 #define WANTED_FILES 1024
-#define WANTED_SHARED_BYTES (8u << 20) /* where less is free, the signal engine goes elsewhere */
+/* If less is free, the signal engine uses another directory. */
+#define WANTED_SHARED_BYTES (8u << 20)
 
 static void check_user(const struct doctor_facts *facts, struct finding *finding)
 {
@@ -69,7 +70,7 @@ static void check_paranoid(const struct doctor_facts *facts, struct finding *fin
 		finding_advise(finding, "sudo sysctl kernel.perf_event_paranoid=0");
 }
 
-/* A kernel setting that should be at least wanted. */
+/* Checks that a kernel setting is at least wanted. */
 static void check_least(const char *name, int64_t value, int64_t wanted, const char *felt,
 			struct finding *finding)
 {
@@ -161,7 +162,7 @@ static void check_ptrace(const struct doctor_facts *facts, struct finding *findi
 	}
 }
 
-/* What counts for those who may not lock memory as they like. */
+/* Matters only without the right to lock any amount of memory. */
 static void check_locked(const struct doctor_facts *facts, struct finding *finding)
 {
 	uint64_t bytes = facts->own.locked_bytes;

@@ -39,7 +39,7 @@ static void check_kernel_symbols(const struct doctor_facts *facts, struct findin
 		finding_advise(finding, "sudo sysctl kernel.perf_event_paranoid=1, or run as root");
 }
 
-/* Nothing to find out: whether the runtime lists its code is for its user to say. */
+/* There is nothing to check: the user decides whether a runtime lists its code. */
 static void check_jit(const struct doctor_facts *facts, struct finding *finding)
 {
 	(void)facts;
@@ -48,7 +48,7 @@ static void check_jit(const struct doctor_facts *facts, struct finding *finding)
 				"-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
 }
 
-/* What a line ID=… or ID_LIKE=… of /etc/os-release has among its words. */
+/* Whether a line ID=… or ID_LIKE=… of /etc/os-release contains a word. */
 static bool names_system(const char *os_release, const char *name)
 {
 	for (const char *line = os_release; *line;
@@ -91,7 +91,7 @@ void doctor_symbol_remedy(const char *os_release, char *ret, size_t size)
 		       "--debuginfod with wick report and others");
 }
 
-/* Whether the debug information of a file is at hand, in it or beside it. */
+/* Whether the debug information of a file is available, in the file or separately. */
 static bool has_lines(const char *path)
 {
 	const struct symbol_search search = {0};
@@ -120,7 +120,7 @@ static void check_libc(const struct doctor_facts *facts, struct finding *finding
 	Dl_info info;
 
 	(void)facts;
-	/* The library that has malloc() when this program runs, which is never a tool's. */
+	/* The C library is found by fopen(), which preloaded tools do not replace. */
 	if (!dladdr((void *)(uintptr_t)fopen, &info) || !info.dli_fname) {
 		finding_say(finding, VERDICT_LIMITED, "the C library's file is not known");
 		return;
