@@ -77,7 +77,7 @@ static int check(const struct debuginfod *self, const struct build_id *id, const
 }
 
 /* Prints why no server is asked any more. */
-static void tell_failure(const struct debuginfod *self, int r)
+static void print_failure(const struct debuginfod *self, int r)
 {
 	if (r == -ETIMEDOUT)
 		command_note(self->context, "debuginfod took too long; wick does not ask it again");
@@ -109,7 +109,7 @@ static int fetch(void *data, const struct module *module, char *ret_path)
 	self->left_ns -= took_ns < self->left_ns ? took_ns : self->left_ns;
 	if (r < 0 && r != -ENODATA) {
 		self->left_ns = 0;
-		tell_failure(self, r);
+		print_failure(self, r);
 	}
 	return r < 0 ? r : check(self, id, ret_path);
 }

@@ -89,7 +89,7 @@ static void look_at(int dir, const char *name, struct search *search)
 }
 
 /* Reports that only other users have recordings here. Always returns -ENOENT. */
-static int tell_foreign(const struct search *search, const char *directory, struct error *err)
+static int report_foreign(const struct search *search, const char *directory, struct error *err)
 {
 	struct bytes name = {0};
 
@@ -122,7 +122,7 @@ int newest_recording(const char *directory, char **ret, struct error *err)
 	if (search.own) {
 		*ret = search.own;
 	} else if (search.foreign) {
-		r = tell_foreign(&search, directory, err);
+		r = report_foreign(&search, directory, err);
 	} else {
 		r = error_set(err, -ENOENT,
 			      "no file was given, and the directory %s has no recording",

@@ -169,7 +169,7 @@ static void look_again(struct heap_recording *recording, const struct record_res
 }
 
 /* Prints what is known about a recording that was not read again. */
-static void print_unseen(struct heap_recording *recording, const struct record_result *result)
+static void print_unread(struct heap_recording *recording, const struct record_result *result)
 {
 	if (!recording->options->quiet)
 		heap_summary_print(recording->context->err, &recording->config, result, NULL);
@@ -203,7 +203,7 @@ static void print_end(void *self, const struct record_result *result, const stru
 		if (!recording->options->quiet || has_gate(recording->options))
 			look_again(recording, result);
 		if (!recording->has_totals)
-			print_unseen(recording, result);
+			print_unread(recording, result);
 	}
 	record_output_waiting(&recording->messages, result);
 	(void)fflush(out);
@@ -301,7 +301,7 @@ static struct record_config config_of(struct heap_recording *recording, char **a
  * Removes the old file, because the recorder of an earlier program may still be writing to it. That
  * recorder then continues in a file without a name.
  */
-static void give_way(const char *output)
+static void remove_old_output(const char *output)
 {
 	struct stat status;
 
@@ -499,7 +499,7 @@ static int run_heap(const struct command_context *context, void *values, int arg
 	else if (!recording.config.engine)
 		r = err.code;
 	if (r == 0 && recording.joined != 0)
-		give_way(output);
+		remove_old_output(output);
 	if (r == 0)
 		r = record_run(&recording.config, &result, &err);
 	record_output_erase(&recording.messages);

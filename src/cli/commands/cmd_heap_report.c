@@ -41,7 +41,7 @@ static int write_page(const struct command_context *context,
 	if (r == 0)
 		r = outfile_write(output, "-o FILE", text.data, text.size, &err);
 	if (r == 0 && strcmp(output, "-") != 0)
-		draw_flame_tell(context, output);
+		draw_flame_print_written(context, output);
 	if (r == 0 && heap.profile->entries.count == 0)
 		command_note(
 			context,

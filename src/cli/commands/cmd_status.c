@@ -149,7 +149,7 @@ static int find(pid_t pid, struct recorders *ret, struct error *err)
 }
 
 /* Sends the request to the recorders found, and keeps their answers. */
-static int tell(struct recorders *recorders, enum remote_request request, struct error *err)
+static int send_request(struct recorders *recorders, enum remote_request request, struct error *err)
 {
 	for (size_t i = 0; i < json_array_size(recorders->answers); i++) {
 		const json_t *before = json_array_get(recorders->answers, i);
@@ -310,11 +310,11 @@ static int run_status(const struct command_context *context, void *values, int a
 	    (pid > 0 || options->format == STATUS_FORMAT_TEXT))
 		r = nobody(&recorders, (pid_t)pid, &err);
 	if (r == 0 && options->pause)
-		r = tell(&recorders, REMOTE_PAUSE, &err);
+		r = send_request(&recorders, REMOTE_PAUSE, &err);
 	if (r == 0 && options->resume)
-		r = tell(&recorders, REMOTE_RESUME, &err);
+		r = send_request(&recorders, REMOTE_RESUME, &err);
 	if (r == 0 && options->write)
-		r = tell(&recorders, REMOTE_WRITE, &err);
+		r = send_request(&recorders, REMOTE_WRITE, &err);
 	if (r == 0)
 		r = print(context, &recorders, options->format);
 	else

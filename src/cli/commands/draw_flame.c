@@ -52,7 +52,7 @@ const char *draw_flame_refuses(const char *output)
 	return "a flame graph is .svg, .html or .png; for other formats, use wick export";
 }
 
-void draw_flame_tell(const struct command_context *context, const char *path)
+void draw_flame_print_written(const struct command_context *context, const char *path)
 {
 	struct bytes line = {0};
 
@@ -93,7 +93,7 @@ int draw_flame_of(const struct command_context *context, const struct profile *p
 	if (r < 0)
 		return command_failed(context, &err);
 	if (strcmp(output, "-") != 0)
-		draw_flame_tell(context, output);
+		draw_flame_print_written(context, output);
 	if (source_lack_text((enum source_lack)lack))
 		command_note(context, "%s", source_lack_text((enum source_lack)lack));
 	return COMMAND_DONE;

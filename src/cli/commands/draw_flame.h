@@ -26,7 +26,7 @@ int draw_flame(const struct command_context *context, const struct load_options 
 const char *draw_flame_refuses(const char *output);
 
 /* Prints that a picture or page was written. */
-void draw_flame_tell(const struct command_context *context, const char *path);
+void draw_flame_print_written(const struct command_context *context, const char *path);
 
 /* Whether the name is that of a page (.html). */
 bool draw_flame_is_page(const char *output);

@@ -95,8 +95,8 @@ static bool sleep_while_others_run(const struct pid_list *roots, const struct pi
 }
 
 /* Prints whether descendants are included, or that they can be. */
-static void tell_below(const struct command_context *context, const struct pid_list *roots,
-		       size_t below, size_t running, bool is_wanted)
+static void print_below(const struct command_context *context, const struct pid_list *roots,
+			size_t below, size_t running, bool is_wanted)
 {
 	static const char *const uses[2][2] = {
 		{"processes below it use CPU time", "process below it uses CPU time"},
@@ -136,7 +136,7 @@ static int add_tree(const struct command_context *context, const struct attach_o
 		size_t running;
 
 		is_wanted = sleep_while_others_run(ret, &below, &running);
-		tell_below(context, ret, below.count, running, is_wanted);
+		print_below(context, ret, below.count, running, is_wanted);
 	}
 	for (size_t i = 0; i < below.count && is_wanted && r == 0; i++)
 		if (vec_push(ret, below.items[i]) < 0)

@@ -145,7 +145,7 @@ void cli_load_note_damage(void *self, const char *path, const struct recording_d
 			     path, path);
 }
 
-static bool is_told(const struct command_context *context, const void *member)
+static bool is_configured(const struct command_context *context, const void *member)
 {
 	return option_source_of(context->set, member) != OPTION_FROM_DEFAULT;
 }
@@ -194,7 +194,7 @@ static bool wants_short(const struct command_context *context, const struct cli_
 	    option_source_of(context->set, &look->names))
 		return look->short_names;
 	return look->names == LOOK_NAMES_SHORT &&
-	       (is_told(context, &look->names) ||
+	       (is_configured(context, &look->names) ||
 		!(have_full(&look->only) || have_full(&look->ignore) ||
 		  have_full(&look->alloc_fns)));
 }
@@ -202,7 +202,7 @@ static bool wants_short(const struct command_context *context, const struct cli_
 void cli_load_prefer_full_names(const struct command_context *context,
 				const struct cli_load_options *look, struct load_options *load)
 {
-	if (!is_told(context, &look->names) && !is_told(context, &look->short_names))
+	if (!is_configured(context, &look->names) && !is_configured(context, &look->short_names))
 		load->short_names = false;
 }
 

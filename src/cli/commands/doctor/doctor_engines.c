@@ -131,7 +131,7 @@ static void explain_failure(const struct doctor_engine *engine, const struct tri
 }
 
 /* Puts the name of the engine before the result, if wick chose the engine. */
-static void tell_choice(const struct trial_result *result, struct finding *ret)
+static void name_chosen_engine(const struct trial_result *result, struct finding *ret)
 {
 	char text[sizeof(ret->text)];
 
@@ -193,7 +193,7 @@ void doctor_engine_judge(const struct doctor_engine *engine, const struct trial_
 		judge_stacks(result, things, ret);
 	}
 	if (!engine->engine && result->engine[0])
-		tell_choice(result, ret);
+		name_chosen_engine(result, ret);
 }
 
 const char *doctor_trials_judge(struct doctor_trials *trials, unsigned int which,
