@@ -31,7 +31,7 @@ def test_without_a_scan_gates_cannot_be_judged(wick, tmp_path):
     assert "unscanned" in process.stdout
     process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", "sh", "-c", "kill -9 $$")
     assert process.returncode == 1 and "killed before its heap could be scanned" in process.stderr
-    assert "--scan-every" in process.stderr and "leaks: " not in process.stderr
+    assert "--scan-every" in process.stderr and "wick: leaks: " not in process.stderr
     process = wick.run("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("own_malloc"))
     assert process.returncode == 1 and "has a statically linked malloc()" in process.stderr
     assert "cannot tell whether there are leaks: a scan at the end of a program failed" in process.stderr

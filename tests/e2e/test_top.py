@@ -169,7 +169,7 @@ def test_a_program_that_goes_on_is_told_of(wick):
     done = wick.ok("top", "--once", "--interval", "0.1s", "--", "sh", "-c",
                    "trap '' TERM; exec sleep 60 > /dev/null 2>&1")
     pid = int(done.stderr.split("keeps running as process ")[1].split(":")[0])
-    assert f"kill -KILL {pid} ends it" in done.stderr
+    assert f"run kill -KILL {pid}\n" in done.stderr
     os.kill(pid, signal.SIGKILL)
     # It runs another program than the one that was started.
     assert "wick top: sh, now sleep" in done.stdout

@@ -77,7 +77,7 @@ static const struct option_spec table[] = {
 	 OPTION_WORD(struct export_command_options, format, "folded", "pprof", "speedscope",
 		     "firefox", "perfetto", "otlp", "json", "samples"),
 	 .argument = "NAME", .more_words = true,
-	 .help = "format to write, or one of a plug-in; see: wick list formats"},
+	 .help = "the format: one of these, or one of a plug-in; see: wick list formats"},
 	{"output", 'o', OPTION_STRING(struct export_command_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .help = "where to write; - is standard output"},
 	{"marks", 0, OPTION_FLAG(struct export_command_options, marks),

@@ -52,8 +52,8 @@ const struct option_spec source_option_table[] = {
 
 const struct option_spec look_option_table[] = {
 	{"event", 0, OPTION_STRING(struct cli_load_options, event), .argument = "EVENT",
-	 .help = "use this event or value type instead of the main one: one counted along with it "
-		 "(record -e A,B), or one in a file of perf or pprof"},
+	 .help = "use this event or value instead of the main one: another event of the recording "
+		 "(record -e A,B), or another value in a perf or pprof file"},
 	{"pid", 0, OPTION_NUMBERS(struct cli_load_options, pids), .argument = "PID[,PID...]",
 	 .help = "only these processes"},
 	{"tid", 0, OPTION_NUMBERS(struct cli_load_options, tids), .argument = "TID[,TID...]",
