@@ -103,7 +103,7 @@ def test_time_and_heap_in_one_file(wick):
     assert time["value"]["name"] == "cpu" and time["samples"] > 0
     assert wick.json("report", path, "--by", "site", "--format", "json")["totals"]["peak"]["bytes"] > 3000000
     refused = wick.run("record", "--heap", "-p", "1")
-    assert refused.returncode == 2 and "give a program" in refused.stderr
+    assert refused.returncode == 2 and "needs a program that wick starts" in refused.stderr
 
 
 @pytest.mark.parametrize("form", ("firefox", "perfetto", "samples"))
