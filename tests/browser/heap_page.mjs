@@ -75,7 +75,7 @@ await page.focus('#memory');
 await page.keyboard.press('Home');
 check('a reading is told', /: [\d.]+ MiB resident/.test(await tip(page)), await tip(page));
 await page.keyboard.press('ArrowRight'); // a split follows the first sum
-check('and another in its parts', /resident\nlive blocks .*\nuntracked .*\nstacks .*\nfiles .*\nwick itself .*\nthe allocator holds .* in no live block/.test(await tip(page)), await tip(page));
+check('and another in its parts', /resident\nlive blocks .*\nuntracked .*\nstacks .*\nfiles .*\nwick itself .*\nthe allocator holds .* not in live blocks/.test(await tip(page)), await tip(page));
 check('the keys tell them to screen readers', /live blocks/.test(await page.getAttribute('#memory', 'aria-valuetext')) && (await page.getAttribute('#memory', 'aria-valuenow')) === '1');
 await page.evaluate(() => document.getElementById('map').scrollIntoView({ block: 'center' }));
 const map = await page.locator('#map').boundingBox();
@@ -90,7 +90,7 @@ await shot('heap-map');
 // Sizes, lifetimes, threads
 
 check('sizes', /64 B . 127 B\s+10,0\d\d\s/.test(await text('#sizes')), await text('#sizes'));
-check('lifetimes', /Up to here/.test(await text('#lives')) && /100\.0 %/.test(await text('#lives')), await text('#lives'));
+check('lifetimes', /Cumulative/.test(await text('#lives')) && /100\.0 %/.test(await text('#lives')), await text('#lives'));
 const threads = await page.evaluate(() => window.wickPage.threads());
 check('names of threads are text', threads.some((cells) => /^<b>tide<\/b>\/\d+$/.test(cells[0]) && cells[5] === '5,050'), threads.join('\n'));
 check('and make no elements', (await page.$$eval('b, main i:not(.legend i), h1 i', (all) => all.length)) === 0);
@@ -104,7 +104,7 @@ check('a link shows the same', (await rows(other)).map((cells) => cells[0]).join
 check('it is dark where the system is', (await other.evaluate(() => getComputedStyle(document.body).backgroundColor)) === 'rgb(23, 25, 30)');
 check('a narrow window needs no scrolling sideways', await other.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
 await page.keyboard.press('?');
-check('? lists the keys', /filter places/.test(await text('#help')) && await page.isVisible('#help'));
+check('? lists the keys', /filter sites/.test(await text('#help')) && await page.isVisible('#help'));
 await page.keyboard.press('Escape');
 await page.keyboard.press('r');
 check('r tells how the recording was made', /written by.*wick \d/.test(await page.textContent('#session')) && /blocks/.test(await page.textContent('#session')),

@@ -47,7 +47,7 @@ check('n goes to the next match', (await found()).endsWith('1 of 4') && (await b
 await page.keyboard.press('/');
 await page.keyboard.type('(');
 await page.keyboard.press('Enter');
-check('a bad expression is told', /not a regular/.test(await found()));
+check('a bad expression is told', /invalid regular/.test(await found()));
 await page.keyboard.press('Escape');
 
 // Keys
@@ -190,7 +190,7 @@ check('one can be searched for by its name', /, 1 box$/.test(await other.textCon
 await other.goto(file.replace('page.html', 'values.html'));
 await ready(other);
 const walk = named(await boxes(other), 'walk');
-check('widths are of the main value, tooltips tell all', walk.total === 600 && walk.words.some((w) => /^instructions 300 /.test(w)) && walk.words.some((w) => /^IPC 0\.500, of all 1\.500$/.test(w)),
+check('widths are of the main value, tooltips tell all', walk.total === 600 && walk.words.some((w) => /^instructions 300 /.test(w)) && walk.words.some((w) => /^IPC 0\.500, overall 1\.500$/.test(w)),
 	walk.words.join('\n'));
 await other.keyboard.press('v');
 check('v shows the next value', named(await boxes(other), 'read').total === 10 && /^samples 100/.test(await other.textContent('#summary')), await other.textContent('#summary'));

@@ -51,7 +51,7 @@ await page.goto(`${file}#`);
 const times = await page.locator('#times').boundingBox();
 const heap = lanes.findIndex((lane) => /^heap /.test(lane));
 await page.mouse.move(times.x + 0.4 * times.width, times.y + heap * 18 + 9);
-check('a level tells how high it was', /^live in the heap\n.*\nat most \d/.test(await tip(page)), await tip(page));
+check('a level tells how high it was', /^live heap\n.*\nhighest \d/.test(await tip(page)), await tip(page));
 await page.mouse.down();
 await page.mouse.move(times.x + 0.6 * times.width, times.y + heap * 18 + 9);
 await page.mouse.up();
@@ -67,7 +67,7 @@ check('the table follows', (await page.evaluate(() => window.wickPage.rows())).s
 await page.goto(`${file}#w=source&f=rise&v=${numbers.get('alloc_space')}&t=8-20`);
 const share = (await page.textContent('#sourceof')).match(/self .*?\(([\d.]+%)\)/)[1];
 const lines = await page.$$eval('#lines tr', (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-check('so do source lines', lines.some((line) => line[0] === share && /malloc\(100000\)/.test(line[3])) && /alloc_space of what is chosen/.test(await page.textContent('#file')), `${share} ${JSON.stringify(lines.filter((line) => line[0]))}`);
+check('so do source lines', lines.some((line) => line[0] === share && /malloc\(100000\)/.test(line[3])) && /alloc_space in the selection/.test(await page.textContent('#file')), `${share} ${JSON.stringify(lines.filter((line) => line[0]))}`);
 await page.click('#lanes .lane >> nth=0');
 check('that of all threads shows time again', /^wall/.test(await page.textContent('#summary')), await page.textContent('#summary'));
 await finish(opened);

@@ -71,7 +71,7 @@ await page.keyboard.press('Backspace');
 check('backspace zooms out', await zoomedTo('main'));
 await clickBox(page, 'parse');
 await page.mouse.dblclick(650, 480);
-check('a double click on the ground shows everything', JSON.stringify(await shown()) === JSON.stringify(first));
+check('a double click on the background shows everything', JSON.stringify(await shown()) === JSON.stringify(first));
 
 // Moving sideways
 

@@ -31,7 +31,7 @@ const at = await middle(page, 'walk');
 await page.mouse.move(at.x, at.y);
 const tip = await tooltip(page);
 check('the tooltip lists all values', /60 samples · 600 · 60\.0%/.test(tip) && /instructions 300 · 20\.0%/.test(tip) && /alloc_space 4\.00 KiB/.test(tip), tip);
-check('and the ratio', /IPC 0\.500, of all 1\.500/.test(tip), tip);
+check('and the ratio', /IPC 0\.500, overall 1\.500/.test(tip), tip);
 await choose('value', 'alloc_space');
 const bytes = await shown();
 check('widths can be bytes', sound(bytes) && near(width(named(bytes, 'read')), 1280 * 0.9375) && !named(bytes, 'add'));
@@ -44,7 +44,7 @@ await choose('ratio', 'IPC');
 const colored = await shown();
 check('colours can be a ratio', named(colored, 'walk').color === 'm4' && named(colored, 'add').color === 'd4' && named(colored, 'main').color === 'same',
 	JSON.stringify(colored.map((b) => [b.name, b.color])));
-check('and say what they mean', /IPC: 1\.500 of all; orange is less/.test(await page.textContent('.meaning')));
+check('and say what they mean', /IPC: 1\.500 overall; orange is less/.test(await page.textContent('.meaning')));
 await shot('values-ratio');
 await page.goBack();
 check('back shows the usual ones', JSON.stringify(await shown()) === JSON.stringify(cycles));

@@ -60,7 +60,7 @@ static int refuse(struct error *err)
 
 	(void)error_set(err, -EOPNOTSUPP, "cannot draw a PNG: %.300s",
 			why ? why : FILE_NAME " is not usable");
-	error_remedy(err, "install libcairo2, or write an SVG: it needs nothing");
+	error_remedy(err, "install libcairo2, or write an SVG, which needs no library");
 	return -EOPNOTSUPP;
 }
 

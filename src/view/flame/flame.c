@@ -215,12 +215,13 @@ static int check(const struct flame_options *options, struct error *err)
 {
 	if (options->width_px < 200 || options->width_px > 100000)
 		return error_advise(err,
-				    error_set(err, -ERANGE, "a flame graph cannot be %u px wide",
+				    error_set(err, -ERANGE,
+					      "invalid width of the flame graph: %u px",
 					      options->width_px),
 				    "give 200 to 100000");
 	if (!(options->min_width_px >= 0 && options->min_width_px <= 100))
 		return error_advise(err,
-				    error_set(err, -ERANGE, "boxes cannot be left out below %g px",
+				    error_set(err, -ERANGE, "invalid minimum box width: %g px",
 					      options->min_width_px),
 				    "give 0 to 100");
 	return 0;

@@ -619,7 +619,7 @@ static size_t change_meanings(struct flame_meaning *ret, const struct flame_pale
 			      uint32_t *ret_end_px)
 {
 	static const char *const meanings[][2] = {
-		{"d4", "less"}, {"d2", ""},     {"same", "as before, or not sure"},
+		{"d4", "less"}, {"d2", ""},     {"same", "no significant change"},
 		{"m2", ""},     {"m4", "more"},
 	};
 	size_t i;
@@ -655,7 +655,7 @@ size_t flame_meanings(const struct picture *picture, struct flame_meaning ret[FL
 
 void flame_put_pair_words(struct picture *picture)
 {
-	bytes_printf(picture->out, "pp: points of the whole · dashed: %s new, %s gone",
+	bytes_printf(picture->out, "pp: percentage points of the total · dashed: %s new, %s gone",
 		     quantity_count(picture->new_boxes).text,
 		     quantity_count(picture->gone_boxes).text);
 }
@@ -678,5 +678,5 @@ void flame_put_legend(struct picture *picture)
 		return;
 	bytes_printf(picture->out, "<text x=\"%" PRIu32 "\" y=\"22\">", end_px);
 	flame_put_pair_words(picture);
-	bytes_printf(picture->out, "; gone ones show in the widths of before</text>");
+	bytes_printf(picture->out, "; widths of before show those gone</text>");
 }

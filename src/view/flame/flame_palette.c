@@ -56,7 +56,7 @@ static const struct flame_swatch language[] = {
 	{"s", "JavaScript, JIT", 0x9fd06a, 0x79a847, 3},
 	{"a", "assembly", 0xd0b896, 0xa8906d, 3},
 	{"k", "kernel", 0xd28fb9, 0xab6b93, 3},
-	{"u", "not known", 0xb9b9b9, 0x828282, 3},
+	{"u", "unknown", 0xb9b9b9, 0x828282, 3},
 };
 
 /* By the share of the function itself. */

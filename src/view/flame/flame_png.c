@@ -239,7 +239,7 @@ static void draw_legend(struct canvas *canvas, double y_px)
 	}
 	if (canvas->picture->options->pair) {
 		flame_put_pair_words(canvas->picture);
-		bytes_printf(&canvas->text, "; widths are those of after");
+		bytes_printf(&canvas->text, "; widths show after");
 		show_text(canvas, end_px, y_px + 22);
 	}
 }
@@ -257,8 +257,8 @@ static void draw_foot(struct canvas *canvas)
 	flame_put_note(canvas->picture);
 	if (canvas->rows < way->rows)
 		bytes_printf(&canvas->text,
-			     "%sthe deepest %s rows are not drawn: a PNG would be too high; an "
-			     "SVG has all",
+			     "%sthe deepest %s rows are left out: the PNG would be too tall; an "
+			     "SVG shows all",
 			     canvas->text.size > 0 ? " · " : "",
 			     quantity_count(way->rows - canvas->rows).text);
 	show_text(canvas, MARGIN_PX, y_px + 42);
@@ -299,7 +299,7 @@ static int paint_stripe(struct canvas *canvas, uint32_t *pixels, uint32_t width,
 			err,
 			error_set(err, status == CAIRO_STATUS_NO_MEMORY ? -ENOMEM : -EIO,
 				  "cannot draw the PNG: %.200s", cairo->status_to_string(status)),
-			"write an SVG: it needs no cairo");
+			"write an SVG instead: it does not need cairo");
 	return 0;
 }
 
@@ -358,8 +358,8 @@ static int fit(struct canvas *canvas, struct error *err)
 
 	canvas->rows = canvas->picture->way->rows;
 	if (width_px > MAX_SIDE_PX) {
-		(void)error_set(err, -ERANGE, "a PNG is at most %u px wide, not %u", MAX_SIDE_PX,
-				width_px);
+		(void)error_set(err, -ERANGE, "a PNG can be at most %u px wide, not %u",
+				MAX_SIDE_PX, width_px);
 		error_remedy(err, "give a smaller --width, or write an SVG");
 		return -ERANGE;
 	}

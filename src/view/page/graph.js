@@ -45,7 +45,7 @@ function showGraph() {
 		pane.icicle = icicle;
 		pane.end = widest;
 		pane.offset = offset * costOf(shape, valueOf(pane)).total[zoom];
-		pane.empty = zoom > 0 ? nameOf(shape, zoom) + ' is not here' : 'no samples';
+		pane.empty = zoom > 0 ? nameOf(shape, zoom) + ' has no samples here' : 'no samples';
 		layOut(pane);
 	}
 	showTrail();
@@ -118,7 +118,7 @@ function find(text) {
 	clearTimeout(waiting);
 	byId('search').classList.toggle('bad', test === undefined);
 	if (test === undefined) {
-		byId('found').textContent = 'not a regular expression';
+		byId('found').textContent = 'invalid regular expression';
 		return false;
 	}
 	hitFunctions = Uint8Array.from(profile.functions.name, function (name) { return test !== null && test.test(name) ? 1 : 0; });

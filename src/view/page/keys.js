@@ -148,10 +148,10 @@ if (compared)
 	actions.a = toggleScale;
 keys.push(['1 2 3 4', 'flame graph, table, callers and callees, source'], ['s, Ctrl + click', 'callers and callees of the function'],
 	['l', 'source lines of the function'], ['i', 'inverted: from the leaves to their callers'], ['c', 'icicle: the root at the top'],
-	['b', 'by process, thread or nothing'], ['d', 'download the stacks of this view, folded'],
+	['b', 'group by process, thread or nothing'], ['d', 'download this view as folded stacks'],
 	['t', 'dark or light'], ['r', 'how the recording was made']);
 if (!compared && page.values.length > 1)
-	keys.push(['v', 'widths: the next value']);
+	keys.push(['v', 'widths: next value']);
 if (compared)
 	keys.push(['a', 'compare shares or amounts']);
 

@@ -58,9 +58,9 @@ function showChosen(place) {
 	element(HTML, 'span', place, (profile.functions.module[func] ? profile.functions.module[func] + ' \u00b7 ' : '') + costWords(func));
 	const isSource = view === 'source';
 	if (isSource || (VIEWS.source && profile.functions.source[func] > 0))
-		makeButton(place, isSource ? 'Callers, callees' : 'Source', 'link', isSource ? 'callers and callees of it ( s )' : 'its source lines ( l )',
+		makeButton(place, isSource ? 'Callers, callees' : 'Source', 'link', isSource ? 'its callers and callees ( s )' : 'its source lines ( l )',
 			function () { choose(func, isSource ? 'sandwich' : 'source'); });
-	makeButton(place, 'Show in the graph', 'link', 'search for it in the graph', function () {
+	makeButton(place, 'Show in graph', 'link', 'search for it in the graph', function () {
 		setView('graph');
 		byId('search').value = '^' + profile.functions.name[func].replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') + '$';
 		search(byId('search').value);
@@ -76,7 +76,7 @@ function showSandwich() {
 		pane.shape = keep(pane.kind + ' ' + [func, value, version].join(), function () {
 			return pane.kind === 'callers' ? callersShape(func) : calleesShape(func);
 		});
-		pane.empty = 'not here';
+		pane.empty = 'no samples here';
 		pane.end = compared && absolute ? Math.max(costOf(pane.shape, BEFORE).total[0], costOf(pane.shape, AFTER).total[0]) : 0;
 		layOut(pane);
 		toRoot(pane);

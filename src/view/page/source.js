@@ -60,21 +60,21 @@ function putSourceLine(body, file, costs, line, whole) {
 }
 
 // By what page_source.h tells of a file without text.
-const SOURCE_LACKS = ['', '', 'the source was not found', 'source left out: the file is not below its compilation directory (--source-path DIR names its folder)',
-	'source left out: recording, program, debug information and source were not all of one user (--source includes it)',
-	'source left out: the owner of the program may not read the file'];
+const SOURCE_LACKS = ['', '', 'source not found', 'source left out: the file is outside its compilation directory (add its folder with --source-path DIR)',
+	'source left out: recording, program, debug information and source do not all belong to one user (--source includes it)',
+	'source left out: the owner of the program cannot read the file'];
 
 function sourceNote(file) {
 	if (file.lines.size === 0)
-		return ' \u00b7 ' + (SOURCE_LACKS[file.state] || 'the source was left out') + ': lines with samples only';
-	return file.state === 1 ? ' \u00b7 the file was changed after the recording: lines may be shifted' : '';
+		return ' \u00b7 ' + (SOURCE_LACKS[file.state] || 'source left out') + '; showing only lines with samples';
+	return file.state === 1 ? ' \u00b7 the file has changed since the recording: lines may have moved' : '';
 }
 
 function showSource() {
 	const func = chosenOrFirst(), body = byId('lines'), about = byId('file');
 	showChosen(byId('sourceof'));
 	body.textContent = '';
-	about.textContent = 'no source lines are known of this function';
+	about.textContent = 'this function has no source line information';
 	showFoot();
 	const id = func >= 0 ? profile.functions.source[func] - 1 : -1, file = id >= 0 ? profile.sources[id] : null;
 	byId('code').hidden = !file;
@@ -83,7 +83,7 @@ function showSource() {
 	const costs = hasLineCosts() ? lineCosts()[id] : file.costs, amounts = hasLineCosts() ? entryCosts(value) : wholeOf(page.value);
 	const whole = amounts.reduce(function (sum, cost) { return sum + cost; }, 0);
 	about.textContent = file.name + ' \u00b7 shares of ' + valueName(hasLineCosts() ? value : page.value) +
-		(hasLineCosts() && (slices || thread >= 0) ? ' of what is chosen' : ' of the whole recording') + sourceNote(file);
+		(hasLineCosts() && (slices || thread >= 0) ? ' in the selection' : ' in the whole recording') + sourceNote(file);
 	let last = 0;
 	for (const line of linesToShow(file, costs, func)) {
 		if (last > 0 && line > last + 1)

@@ -59,7 +59,7 @@ function levelLanes() {
 		const isAlone = levels.filter(function (each) { return each.name === level.name; }).length < 2;
 		const whose = level.pid ? level.process + '/' + level.pid : '';
 		return { level: level, thread: -1, cells: level.cells, most: largest(level.cells), floor: Math.min(0, level.cells.reduce(function (least, cell) { return cell < least ? cell : least; }, 0)),
-			name: isAlone ? level.name : level.name + ' ' + whose, whole: level.kind === LEVEL_HEAP ? 'live in the heap' : level.name + ' (' + whose + ')' };
+			name: isAlone ? level.name : level.name + ' ' + whose, whole: level.kind === LEVEL_HEAP ? 'live heap' : level.name + ' (' + whose + ')' };
 	});
 }
 
@@ -73,9 +73,9 @@ function timeText(slice) {
 }
 
 function makeLevelName(parent, lane) {
-	const most = quantity(lane.most, lane.level.unit), tells = lane.whole + ': at most ' + most;
+	const most = quantity(lane.most, lane.level.unit), tells = lane.whole + ': peak ' + most;
 	if (lane.level.kind === LEVEL_HEAP) {
-		const button = makeButton(parent, lane.name + ' ' + most, 'lane', tells + '; click to see whose it is', function () { lookAtValue(valueNamed('live_space')); });
+		const button = makeButton(parent, lane.name + ' ' + most, 'lane', tells + '; click to see what allocated it', function () { lookAtValue(valueNamed('live_space')); });
 		button.setAttribute('aria-pressed', page.values[value].heap !== undefined);
 		return;
 	}
@@ -108,13 +108,13 @@ function showTimeline() {
 	for (const lane of lanes)
 		(lane.level ? makeLevelName : makeThreadName)(names, lane);
 	byId('range').textContent = slices ? timeText(slices[0]) + ' \u2013 ' + timeText(slices[1]) + ' of ' + timeText(profile.slices)
-		: 'drag over the timeline to show a part of the time';
+		: 'drag over the timeline to select a time range';
 	byId('wholetime').disabled = !slices && thread < 0;
 	const times = byId('times');
 	times.setAttribute('aria-valuemin', 0);
 	times.setAttribute('aria-valuemax', profile.slices);
 	times.setAttribute('aria-valuenow', slices ? slices[0] : 0);
-	times.setAttribute('aria-valuetext', slices ? byId('range').textContent : 'all of the time');
+	times.setAttribute('aria-valuetext', slices ? byId('range').textContent : 'full time range');
 	drawTimeline();
 }
 
@@ -212,7 +212,7 @@ function dragTo(event) {
 function laneWords(lane, slice) {
 	const unit = unitOf(laneValue());
 	if (lane.level)
-		return [lane.whole, Number.isNaN(lane.cells[slice]) ? 'not known yet' : (lane.level.kind > LEVEL_RESIDENT ? 'at the end ' : 'at most ') + quantity(lane.cells[slice], lane.level.unit)];
+		return [lane.whole, Number.isNaN(lane.cells[slice]) ? 'no value yet' : (lane.level.kind > LEVEL_RESIDENT ? 'last ' : 'highest ') + quantity(lane.cells[slice], lane.level.unit)];
 	if (lane.awaySum > 0)
 		return [lane.name, 'on CPU ' + quantity(lane.cells[slice], unit), 'off CPU ' + quantity(lane.away[slice], unit)];
 	return [lane.name, valueName(laneValue()) + ' ' + quantity(lane.cells[slice], unit)];
@@ -267,5 +267,5 @@ function makeTimeline() {
 	});
 	byId('wholetime').addEventListener('click', function () { selectPart(null, -1); });
 }
-keys.push(['drag over the timeline', 'show a part of the time; arrow keys move it, with Shift its end'],
-	['click on a thread', 'show that thread alone; on the heap: whose memory it is']);
+keys.push(['drag over the timeline', 'select a time range; arrow keys move it, Shift + arrow keys move its end'],
+	['click on a thread', 'show only that thread; on the heap: show what allocated the live memory']);

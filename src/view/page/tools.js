@@ -65,7 +65,7 @@ function partWords() {
 	const heap = page.values[value].heap;
 	if (!slices || !heap)
 		return '';
-	return { inuse: ' allocated then and live at its end', peak: ' allocated then, at the highest end of a slice', live: ' at its end' }[heap.is] || '';
+	return { inuse: ' allocated in this range and live at its end', peak: ' allocated in this range, at its peak (measured at slice ends)', live: ' at the end of this range' }[heap.is] || '';
 }
 
 function showSummary() {
@@ -158,15 +158,15 @@ function toggleScale() {
 function makeSwitches() {
 	const host = byId('switches');
 	if (!compared && page.values.length > 1)
-		switches.value = makeChoice(host, valueOrder().map(valueName), 'what widths are ( v )', 0, function (i) {
+		switches.value = makeChoice(host, valueOrder().map(valueName), 'what box widths show ( v )', 0, function (i) {
 			setValue(valueOrder()[i]);
 		});
-	switches.by = makeChoice(host, (compared ? GROUPS.slice(0, 2) : GROUPS).map(function (name) { return 'by ' + name; }), 'what the lowest row stands for ( b )', by, function (i) {
+	switches.by = makeChoice(host, (compared ? GROUPS.slice(0, 2) : GROUPS).map(function (name) { return 'by ' + name; }), 'how stacks are grouped at the root ( b )', by, function (i) {
 		by = i;
 		zoom = offset = 0;
 	});
 	if (compared)
-		switches.scale = makeButton(host, '', 'scale', 'shares of the whole, or amounts on one scale ( a )', toggleScale);
+		switches.scale = makeButton(host, '', 'scale', 'compare shares of the total, or amounts on one scale ( a )', toggleScale);
 	if (colorNames().length > 1)
 		switches.colors = makeChoice(host, colorNames().map(function (name) { return 'colours: ' + name; }), 'what colours mean', 0, function (i) {
 			const names = colorNames();
@@ -175,10 +175,10 @@ function makeSwitches() {
 		});
 	switches.inverted = makeButton(host, 'Inverted', 'inverted', 'from the leaves to their callers ( i )', toggleWay);
 	switches.icicle = makeButton(host, 'Icicle', 'icicle', 'the root at the top ( c )', toggleIcicle);
-	makeButton(host, 'Folded', 'folded', 'download the stacks of this view ( d )', downloadFolded);
+	makeButton(host, 'Folded', 'folded', 'download this view as folded stacks ( d )', downloadFolded);
 	makeButton(host, '\u25d0', 'theme', 'dark or light ( t )', toggleTheme).setAttribute('aria-label', 'dark or light');
 	makeButton(host, 'About', 'session', 'how the recording was made ( r )', toggleSession);
-	makeButton(host, '?', 'keys', 'keys ( ? )', toggleHelp);
+	makeButton(host, '?', 'keys', 'keyboard shortcuts ( ? )', toggleHelp);
 }
 
 function makeTabs() {
@@ -231,16 +231,16 @@ function showLegend(parent) {
 		const whole = ratioOf(ratio, wholeShape(), 0);
 		element(HTML, 'span', parent, ratioMeaning(ratio, whole === undefined ? 0 : whole));
 	} else if (compared) {
-		for (const meaning of [['d4', 'less'], ['d2', ''], ['same', 'as before, or not sure'], ['m2', ''], ['m4', 'more']])
+		for (const meaning of [['d4', 'less'], ['d2', ''], ['same', 'no significant change'], ['m2', ''], ['m4', 'more']])
 			putMeaning(parent, meaning[0], meaning[1]);
-		element(HTML, 'span', parent, 'pp: points of the whole \u00b7 new and gone boxes have a dashed edge');
+		element(HTML, 'span', parent, 'pp: percentage points of the total \u00b7 boxes marked new or gone have a dashed edge');
 	} else {
 		const used = usedClasses();
 		for (const name of Object.keys(palette.swatches))
 			if (used.has(name) && palette.swatches[name].words)
 				putMeaning(parent, name, palette.swatches[name].words);
 		if (colors === 'module' || colors === 'hash')
-			element(HTML, 'span', parent, colors === 'module' ? 'a hue for each module' : 'a hue for each function');
+			element(HTML, 'span', parent, colors === 'module' ? 'one hue per module' : 'one hue per function');
 	}
 }
 
@@ -253,9 +253,9 @@ function showFoot() {
 		showLegend(legend);
 	}
 	legend.hidden = view === 'source' || (view === 'table' && !compared);
-	const cut = graphPanes[0].shape && graphPanes[0].shape.cut ? '; callers of less than ' + 100 * SMALLEST + '% are left out' : '';
+	const cut = graphPanes[0].shape && graphPanes[0].shape.cut ? '; callers below ' + 100 * SMALLEST + '% are left out' : '';
 	byId('note').textContent = view === 'graph' && left > 0 ? countText(left) + (left === 1 ? ' branch is' : ' branches are') +
-		' too narrow to be drawn; zoom shows them' + cut : view === 'table' ? countText(functionTable.rows.length) + (functionTable.rows.length === 1 ? ' function' : ' functions') : '';
+		' too narrow to draw; zoom in to see more' + cut : view === 'table' ? countText(functionTable.rows.length) + (functionTable.rows.length === 1 ? ' function' : ' functions') : '';
 }
 
 // The words beside a box.

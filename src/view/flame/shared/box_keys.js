@@ -2,10 +2,10 @@
 // The keys of boxes.
 
 keys.push(['click, Enter', 'zoom to the box'],
-	['Esc, double click on the ground', 'show everything; clear the search'],
+	['Esc, double click on the background', 'show everything; clear the search'],
 	['Backspace', 'zoom out to the caller'],
 	['drag, Shift + wheel, [ ]', 'move sideways while zoomed'],
 	['/, Ctrl + F', 'search function names by regular expression'],
 	['n, N', 'next and previous match'],
-	['Tab, arrow keys, Home', 'go from box to box'],
+	['Tab, arrow keys, Home', 'move from box to box'],
 	['?', 'this help']);

@@ -13,11 +13,11 @@ function ratioStep(which, relative) {
 }
 
 function ratioMeaning(which, whole) {
-	return which.name + ': ' + whole.toFixed(3) + ' of all; orange is ' + (which.more_is_worse ? 'more' : 'less') +
+	return which.name + ': ' + whole.toFixed(3) + ' overall; orange is ' + (which.more_is_worse ? 'more' : 'less') +
 		', blue is ' + (which.more_is_worse ? 'less' : 'more');
 }
 
 // A line of a tooltip.
 function ratioLine(which, own, whole) {
-	return which.name + ' ' + (own === undefined ? 'not known' : own.toFixed(3)) + ', of all ' + whole.toFixed(3);
+	return which.name + ' ' + (own === undefined ? 'unknown' : own.toFixed(3)) + ', overall ' + whole.toFixed(3);
 }

@@ -26,7 +26,7 @@ function switchScale() {
 }
 
 if (compared) {
-	widths = makeButton(switches, '', 'widths', 'widths after or before ( b )', switchSide);
-	scaling = makeButton(switches, '', 'scale', 'shares of the whole, or amounts on one scale ( a )', switchScale);
-	keys.push(['b', 'widths after or before'], ['a', 'compare shares or amounts']);
+	widths = makeButton(switches, '', 'widths', 'switch widths between after and before ( b )', switchSide);
+	scaling = makeButton(switches, '', 'scale', 'compare shares of the total, or amounts on one scale ( a )', switchScale);
+	keys.push(['b', 'switch widths between after and before'], ['a', 'compare shares or amounts']);
 }

@@ -31,6 +31,6 @@ function downloadFolded() {
 	saveFolded(tools, zoom ? zoom.name : 'stacks', foldedStacks());
 }
 
-makeButton(switches, 'Folded', 'folded', 'download the stacks of this view ( d )', downloadFolded);
-makeButton(switches, '?', 'keys', 'keys ( ? )', toggleHelp);
-keys.push(['d', 'download the stacks of this view, folded']);
+makeButton(switches, 'Folded', 'folded', 'download this view as folded stacks ( d )', downloadFolded);
+makeButton(switches, '?', 'keys', 'keyboard shortcuts ( ? )', toggleHelp);
+keys.push(['d', 'download this view as folded stacks']);

@@ -144,6 +144,6 @@ window.addEventListener('keydown', function (event) {
 for (const each of ways) {
 	each.group.setAttribute('tabindex', 0);
 	each.group.setAttribute('role', 'tree');
-	each.group.setAttribute('aria-label', 'boxes; arrow keys go from one to the next');
+	each.group.setAttribute('aria-label', 'boxes; arrow keys move between them');
 	each.group.addEventListener('focus', function () { moveFocus('Home'); });
 }

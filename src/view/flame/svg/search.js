@@ -16,7 +16,7 @@ function find(text) {
 	clearTimeout(waiting);
 	input.classList.toggle('bad', test === undefined);
 	if (test === undefined) {
-		found.textContent = 'not a regular expression';
+		found.textContent = 'invalid regular expression';
 		return;
 	}
 	const known = new Map();

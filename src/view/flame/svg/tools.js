@@ -157,7 +157,7 @@ help.setAttribute('display', 'none');
 function fillHelp() {
 	const panel = element(HTML, 'div', help);
 	panel.setAttribute('role', 'dialog');
-	panel.setAttribute('aria-label', 'keys');
+	panel.setAttribute('aria-label', 'keyboard shortcuts');
 	panel.setAttribute('tabindex', -1);
 	putKeys(panel);
 	help.setAttribute('height', 34 + 22 * keys.length);

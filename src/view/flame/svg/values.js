@@ -69,11 +69,11 @@ function makeChoice(names, kind, tells, choose) {
 	return choice;
 }
 
-const valueChoice = values.length > 1 ? makeChoice(values, 'value', 'what widths are ( v )', function (i) { layer = i; }) : null;
-const ratioChoice = ratios.length > 0 ? makeChoice(['usual colours'].concat(ratios.map(function (each) { return each.name; })), 'ratio',
-	'what colours are; blue is better than the whole, orange is worse', function (i) { ratio = ratios[i - 1] || null; }) : null;
+const valueChoice = values.length > 1 ? makeChoice(values, 'value', 'what box widths show ( v )', function (i) { layer = i; }) : null;
+const ratioChoice = ratios.length > 0 ? makeChoice(['default colours'].concat(ratios.map(function (each) { return each.name; })), 'ratio',
+	'what colours show; blue is better than the overall value, orange is worse', function (i) { ratio = ratios[i - 1] || null; }) : null;
 if (valueChoice)
-	keys.push(['v', 'widths: the next value']);
+	keys.push(['v', 'widths: next value']);
 
 // What the head and the label of the picture say of the value.
 function showWhole() {

@@ -222,12 +222,12 @@ function showLegend(look) {
 	const legend = byId('legend'), put = function (color, kind, words, see) { putSwatch(legend, color, kind, words, see); };
 	legend.textContent = '';
 	put(look.bar, 'line', 'live', 1);
-	put(look.bar, 'area', 'most and least within a step of ' + timeText(heap.step_ns), 0.4);
+	put(look.bar, 'area', 'highest and lowest within each step of ' + timeText(heap.step_ns), 0.4);
 	if (chosen >= 0 && heap.over_time[chosen])
 		put(look.site, 'line', placeText(heap.sites[chosen]), 1);
-	put(look.bar, 'area', 'allocated a second', 1);
-	put(look.freed, 'area', 'freed a second (both smoothed)', 1);
-	element(HTML, 'span', legend, 'numbers: what stands out, below');
+	put(look.bar, 'area', 'allocated per second', 1);
+	put(look.freed, 'area', 'freed per second (both smoothed)', 1);
+	element(HTML, 'span', legend, 'numbers: findings, listed below');
 }
 
 // The words of a moment.
@@ -287,4 +287,4 @@ function makeChart() {
 	canvas.addEventListener('blur', function () { pointAt(-1); });
 	canvas.addEventListener('keydown', chartKey);
 }
-keys.push(['arrow keys in the chart', 'go through the time; with Shift step by step; Enter: the peak']);
+keys.push(['arrow keys in the chart', 'move through time; with Shift, one step at a time; Enter goes to the peak']);

@@ -25,13 +25,13 @@ function showFacts() {
 		bytesText(blocks > 0 ? totals.allocated.bytes / blocks : 0) + ' on average');
 	putFact('Live at the end', bytesText(totals.live.bytes), errorText('live') + 'in ' + blocksText(totals.live.blocks) + ', ' +
 		percent(totals.live.bytes, totals.peak.bytes) + ' of the peak');
-	putFact('Temporary', percent(totals.temporary_blocks, blocks), blocksText(totals.temporary_blocks) + ' freed before their thread allocates again');
+	putFact('Temporary', percent(totals.temporary_blocks, blocks), blocksText(totals.temporary_blocks) + ' freed before their thread allocated again');
 	putFact('Moved by realloc', percent(totals.moved_blocks, blocks), blocksText(totals.moved_blocks));
 	putFact('Freed by another thread', percent(totals.foreign_blocks, totals.freed.blocks), blocksText(totals.foreign_blocks));
 	putFact('Rounded up', percent(totals.slack_bytes, totals.allocated.bytes + totals.slack_bytes), bytesText(totals.slack_bytes) +
-		' beyond what was asked for');
+		' beyond the requested sizes');
 	if (heap.pools)
-		putFact('Pools of its own', bytesText(heap.pools.totals.peak.bytes), 'at most, inside of the above; ' + bytesText(heap.pools.totals.allocated.bytes) +
+		putFact('Custom pools', bytesText(heap.pools.totals.peak.bytes), 'peak, included above; ' + bytesText(heap.pools.totals.allocated.bytes) +
 			' in ' + blocksText(heap.pools.totals.allocated.blocks));
 }
 
@@ -46,14 +46,14 @@ function isOfNames(filter) {
 
 function showDoubts() {
 	if (heap.totals.sampled)
-		putDoubt('These are estimates: only some blocks were recorded, and each stands for several. \u00b1 is one standard error.', true);
+		putDoubt('These are estimates: only some blocks were recorded, and each represents several. \u00b1 is one standard error.', true);
 	if (heap.incomplete)
-		putDoubt('The file has no end: it was cut, or the program still runs.', true);
+		putDoubt('The recording is incomplete: it was cut off, or the program is still running.', true);
 	for (const doubt of heap.doubts)
 		putDoubt(countText(doubt[0]) + ' ' + doubt[1] + '.', true);
 	if (about.filters.length > 0)
-		putDoubt('Only a part is shown: ' + plain(about.filters.join(' ')) + '.' + (about.filters.some(isOfNames)
-			? ' Places are those of stacks that match; totals, the chart, sizes and threads are of all stacks.' : ''), true);
+		putDoubt('Filtered: ' + plain(about.filters.join(' ')) + '.' + (about.filters.some(isOfNames)
+			? ' Sites include only matching stacks; totals, the chart, sizes and threads include all stacks.' : ''), true);
 	if (heap.doubts.length === 0 && !heap.incomplete)
-		putDoubt('Nothing is missing: all ' + countText(heap.quality.events) + ' events are there and fit together.', false);
+		putDoubt('Nothing is missing: all ' + countText(heap.quality.events) + ' events are present and consistent.', false);
 }

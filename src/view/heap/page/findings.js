@@ -44,7 +44,7 @@ function mark(index) {
 
 function putFinding(list, finding) {
 	const item = element(HTML, 'li', list);
-	const button = makeButton(item, finding.number + '. ' + findingWords(finding), 'plain', 'mark it in the chart', function () { mark(finding.index); });
+	const button = makeButton(item, finding.number + '. ' + findingWords(finding), 'plain', 'mark in the chart', function () { mark(finding.index); });
 	button.setAttribute('data-finding', finding.index);
 	button.setAttribute('aria-pressed', false);
 	for (const cause of causesOf(finding)) {
@@ -80,10 +80,10 @@ function putColumn(heading, nothing) {
 function showFindings() {
 	const plateaus = heap.findings.filter(function (finding) { return finding.kind === 'plateau' && finding.level > 0.02 * heap.totals.peak.bytes; });
 	const grown = growing();
-	const list = putColumn('Spikes and steps', told().length === 0 ? 'None: it goes up and down gradually, or too fast to tell.' : '');
+	const list = putColumn('Spikes and steps', told().length === 0 ? 'None: memory rises and falls gradually, or too fast to detect.' : '');
 	for (const finding of told())
 		putFinding(list, finding);
-	const growths = putColumn('Growth and plateaus', grown.length + plateaus.length === 0 ? 'No place grows steadily, and nothing stays level.' : '');
+	const growths = putColumn('Growth and plateaus', grown.length + plateaus.length === 0 ? 'No site grows steadily, and there are no plateaus.' : '');
 	for (const growth of grown) {
 		const item = element(HTML, 'li', growths);
 		element(HTML, 'span', item, 'grows steadily by ' + bytesText(growth.rate) + '/s (R\u00b2 ' + growth.fit.toFixed(2) + '): ');
@@ -91,8 +91,8 @@ function showFindings() {
 	}
 	for (const plateau of plateaus) {
 		const item = element(HTML, 'li', growths), index = heap.findings.indexOf(plateau);
-		const button = makeButton(item, 'level at ' + bytesText(plateau.level) + ', ' + timeText(plateau.from_ns) + ' \u2013 ' + timeText(plateau.to_ns), 'plain',
-			'mark it in the chart', function () { mark(index); });
+		const button = makeButton(item, 'plateau at ' + bytesText(plateau.level) + ', ' + timeText(plateau.from_ns) + ' \u2013 ' + timeText(plateau.to_ns), 'plain',
+			'mark in the chart', function () { mark(index); });
 		button.setAttribute('data-finding', index);
 		button.setAttribute('aria-pressed', false);
 	}

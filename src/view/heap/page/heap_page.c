@@ -144,9 +144,10 @@ static void put_doubts(struct page *page)
 	json_open_array(json, "doubts");
 	for (size_t i = 0; i < HEAP_DOUBTS; i++)
 		put_doubt(json, doubts[i].count, doubts[i].words);
-	put_doubt(json, quality->truncated, "blocks have stacks that were cut before their root");
+	put_doubt(json, quality->truncated, "blocks have truncated stacks");
 	put_doubt(json, quality->unsymbolised,
-		  "blocks are of code without a name; what would help: wick report --missing FILE");
+		  "blocks come from code without a symbol; to find out why: wick report --missing "
+		  "FILE");
 	json_close(json);
 	json_bool(json, "incomplete", quality->incomplete);
 }

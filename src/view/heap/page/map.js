@@ -85,8 +85,8 @@ function makeMap() {
 	if (byId('map-part').hidden)
 		return;
 	readGrid();
-	byId('map-about').textContent = 'Parts of ' + bytesText(partBytes()) + ' of the addresses in which blocks have been, from the lowest up; lines are where others lie between. ' +
-		'The darker, the more of a part was live at the end of a step of ' + timeText(heap.map.step_ns) + '.';
+	byId('map-about').textContent = 'Each row is ' + bytesText(partBytes()) + ' of address space that held blocks, with the lowest address at the bottom; lines mark gaps. ' +
+		'The darker a cell, the more of it was live at the end of a step of ' + timeText(heap.map.step_ns) + '.';
 	canvas.addEventListener('pointermove', function (event) {
 		const rect = canvas.getBoundingClientRect();
 		const column = Math.floor((event.clientX - rect.left - LEFT) / chartRoom() * heap.whole_ns / heap.map.step_ns);

@@ -98,7 +98,7 @@ function showMemoryLegend(look) {
 	legend.textContent = '';
 	PARTS.forEach(function (part, i) { putSwatch(legend, colors[i], 'area', part[1], 1); });
 	putSwatch(legend, look.text, 'line', 'resident, read every 100 ms', 1);
-	putSwatch(legend, look.edge, 'line', 'addresses that the allocator holds', 1);
+	putSwatch(legend, look.edge, 'line', 'address space held by the allocator', 1);
 	putSwatch(legend, look.bar, 'line', 'below: fragmentation', 1);
 }
 
@@ -116,10 +116,10 @@ function memoryWords(at) {
 	if (!split)
 		return words;
 	if (split !== now)
-		words.push('parts as read at ' + timeText(split.time_ns) + ':');
+		words.push('breakdown from ' + timeText(split.time_ns) + ':');
 	PARTS.forEach(function (part) { words.push(part[1] + ' ' + bytesText(split.split[part[0]])); });
-	words.push('the allocator holds ' + bytesText(split.split.heap_bytes) + ' (' + bytesText(split.split.heap_size_bytes) + ' of addresses), ' +
-		percent(split.split.fragmentation, 1) + ' of it in no live block');
+	words.push('the allocator holds ' + bytesText(split.split.heap_bytes) + ' (' + bytesText(split.split.heap_size_bytes) + ' of address space), ' +
+		percent(split.split.fragmentation, 1) + ' of it not in live blocks');
 	return words;
 }
 

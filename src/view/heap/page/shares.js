@@ -66,7 +66,7 @@ function putLifetimes(table, lifetimes) {
 		putBar(element(HTML, 'tbody', table), 'nothing was freed', []);
 		return;
 	}
-	const body = putHeads(table, ['Lifetime', 'Blocks', '', 'Up to here']);
+	const body = putHeads(table, ['Lifetime', 'Blocks', '', 'Cumulative']);
 	for (const row of lifetimeRows(lifetimes)) {
 		sum += row.blocks;
 		putBar(body, row.from > 0 ? timeText(row.from) + ' \u2013 ' + timeText(row.end) : 'less than 128 ns', [countText(row.blocks), percent(row.blocks, whole),
@@ -85,15 +85,15 @@ function makeThreads() {
 	threadTable = makeSortedTable({ host: byId('threads'), columns: [
 		{ key: 'name', title: 'Thread', words: true, text: function (id) { return plain(heap.threads[id].name) + '/' + heap.threads[id].tid; } },
 		{ key: 'process', title: 'Process', words: true, text: function (id) { return plain(heap.threads[id].process) + '/' + heap.threads[id].pid; } },
-		threadColumn('most', 'At most', 'most bytes that were live of what it allocated', function (thread) { return thread.most_bytes; }, bytesText),
+		threadColumn('most', 'Peak', 'highest live bytes among its allocations', function (thread) { return thread.most_bytes; }, bytesText),
 		threadColumn('end', 'At end', 'bytes live at the end', function (thread) { return thread.live.bytes; }, bytesText),
 		threadColumn('allocated', 'Allocated', 'bytes allocated', function (thread) { return thread.allocated.bytes; }, bytesText),
 		threadColumn('blocks', 'Blocks', 'blocks allocated', function (thread) { return thread.allocated.blocks; }, countText),
 		threadColumn('temporary', 'Temporary', 'share of temporary blocks', function (thread) {
 			return thread.allocated.blocks > 0 ? thread.temporary_blocks / thread.allocated.blocks : 0;
 		}, function (share) { return percent(share, 1); }),
-		threadColumn('freed', 'Freed', 'blocks that it freed', function (thread) { return thread.freed.blocks; }, countText),
-		threadColumn('foreign', 'Of others', 'blocks that it freed and others allocated', function (thread) { return thread.foreign_blocks; }, countText),
+		threadColumn('freed', 'Freed', 'blocks it freed', function (thread) { return thread.freed.blocks; }, countText),
+		threadColumn('foreign', 'From others', 'blocks it freed that other threads allocated', function (thread) { return thread.foreign_blocks; }, countText),
 	], sort: 'allocated', upwards: false, list: function () { return heap.threads.map(function (thread, i) { return i; }); },
 	tie: function (a, b) { return a - b; }, choose: function () { }, changed: function () { showRows(threadTable); } });
 	byId('threads').addEventListener('keydown', function (event) {

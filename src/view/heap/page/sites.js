@@ -25,7 +25,7 @@ function siteColumns() {
 		siteColumn('end', 'At end', 'bytes live at the end', function (site) { return site.live.bytes; }, bytesText),
 		siteColumn('allocated', 'Allocated', 'bytes allocated', function (site) { return site.allocated.bytes; }, bytesText),
 		siteColumn('blocks', 'Blocks', 'blocks allocated', function (site) { return site.allocated.blocks; }, countText),
-		siteColumn('average', 'Average', 'bytes of a block', function (site) { return site.average_bytes; }, bytesText),
+		siteColumn('average', 'Average', 'average bytes per block', function (site) { return site.average_bytes; }, bytesText),
 		siteColumn('temporary', 'Temporary', 'share of temporary blocks', temporaryShare, function (share) { return percent(share, 1); }),
 		siteColumn('lifetime', 'Lifetime', 'median lifetime of freed blocks', function (site) { return site.freed_blocks > 0 ? site.lifetime_median_ns : -1; },
 			function (ns) { return ns < 0 ? '-' : timeText(ns); }),
@@ -50,8 +50,8 @@ function listSites() {
 function showSites() {
 	showRows(siteTable);
 	const count = siteTable.rows.length, more = heap.more.places;
-	byId('found').textContent = testOf(pattern) === undefined ? 'not a regular expression' : countText(count) + (count === 1 ? ' place' : ' places') +
-		(more > 0 ? ', ' + countText(more) + ' smaller ones with ' + bytesText(heap.more.peak) + ' at the peak are left out' : '');
+	byId('found').textContent = testOf(pattern) === undefined ? 'invalid regular expression' : countText(count) + (count === 1 ? ' site' : ' sites') +
+		(more > 0 ? ', ' + countText(more) + ' smaller sites with ' + bytesText(heap.more.peak) + ' at the peak are left out' : '');
 }
 
 function filter(text) {
@@ -92,12 +92,12 @@ function siteFacts(site) {
 		['allocated', bytesText(site.allocated.bytes) + ' in ' + blocksText(site.allocated.blocks)],
 		['sizes', bytesText(site.size_min) + ' \u2013 ' + bytesText(site.size_max) + ', ' + bytesText(site.average_bytes) + ' on average'],
 		['temporary', percent(temporaryShare(site), 1)],
-		['first and last', 'after ' + timeText(site.first_ns) + ' and ' + timeText(site.last_ns)]];
+		['first and last allocation', 'after ' + timeText(site.first_ns) + ' and ' + timeText(site.last_ns)]];
 	if (freed > 0)
-		facts.push(['lifetime', 'half within ' + timeText(site.lifetime_median_ns) + ', ' + timeText(site.lifetime_mean_ns) + ' on average'],
-			['freed by others', blocksText(site.foreign_blocks) + ', ' + percent(site.foreign_blocks, freed)]);
+		facts.push(['lifetime', 'median ' + timeText(site.lifetime_median_ns) + ', mean ' + timeText(site.lifetime_mean_ns)],
+			['freed by other threads', blocksText(site.foreign_blocks) + ', ' + percent(site.foreign_blocks, freed)]);
 	if (site.reallocs > 0)
-		facts.push(['realloc', blocksText(site.reallocs) + ' come from it, ' + countText(site.moved_blocks) + ' went to it']);
+		facts.push(['realloc', blocksText(site.reallocs) + ' came from realloc, ' + countText(site.moved_blocks) + ' were moved by it']);
 	return facts;
 }
 
@@ -121,7 +121,7 @@ function showSite() {
 		putStack(part, stack, site);
 	});
 	if (site.stacks > site.where.length)
-		element(HTML, 'p', stacks, countText(site.stacks - site.where.length) + ' more with less at the peak');
+		element(HTML, 'p', stacks, countText(site.stacks - site.where.length) + ' more stacks with less at the peak');
 	putRows(facts, siteFacts(site));
 	if (site.lifetimes.length > 0) {
 		element(HTML, 'h3', facts, 'Lifetimes');
@@ -166,5 +166,5 @@ function makeSites() {
 		waiting = setTimeout(function () { filter(byId('search').value); }, 150);
 	});
 }
-keys.push(['/, Ctrl + F', 'filter places by regular expression, of their stacks too'], ['click, Enter', 'the stacks of a place'],
-	['arrow keys in a table', 'go from row to row']);
+keys.push(['/, Ctrl + F', 'filter sites by regular expression, including their stacks'], ['click, Enter', 'show the stacks of a site'],
+	['arrow keys in a table', 'move from row to row']);

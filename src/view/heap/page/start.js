@@ -85,7 +85,7 @@ function makeSwitches() {
 	const host = byId('switches');
 	makeButton(host, '\u25d0', 'theme', 'dark or light ( t )', toggleTheme).setAttribute('aria-label', 'dark or light');
 	makeButton(host, 'About', 'session', 'how the recording was made ( r )', toggleSession);
-	makeButton(host, '?', 'keys', 'keys ( ? )', toggleHelp);
+	makeButton(host, '?', 'keys', 'keyboard shortcuts ( ? )', toggleHelp);
 }
 
 function start(buffer) {

@@ -78,7 +78,7 @@ function sessionWords() {
 		return written.concat(recordingWords(about));
 	const before = new Map(recordingWords(about.before)), after = new Map(recordingWords(about.after));
 	return written.concat(Array.from(new Set([...before.keys(), ...after.keys()]), function (name) {
-		const texts = [before, after].map(function (side) { return side.get(name) || 'not known'; });
+		const texts = [before, after].map(function (side) { return side.get(name) || 'unknown'; });
 		return [name, texts[0] === texts[1] ? texts[0] : texts.join(' \u2192 ')];
 	}));
 }
@@ -91,6 +91,6 @@ function toggleSession() {
 
 function tellProblem(problem) {
 	document.body.classList.remove('waiting');
-	byId('summary').textContent = 'This page cannot be shown: ' + problem.message + '. It needs a browser of 2023 or later.';
+	byId('summary').textContent = 'Cannot show this page: ' + problem.message + '. It needs a browser from 2023 or later.';
 	throw problem;
 }
