@@ -48,7 +48,7 @@ static int pattern_init(struct pattern *pattern, const char *text, struct error 
 	(void)regerror(r, &pattern->expression, problem, sizeof(problem));
 	return error_advise(
 		err, error_set(err, -EINVAL, "%s is not a regular expression: %s", text, problem),
-		"quote special characters with a backslash, or give the name without the /");
+		"escape special characters with a backslash, or give the name without the slashes");
 }
 
 static void pattern_fini(struct pattern *pattern)
@@ -177,7 +177,7 @@ int function_matches_find(const struct profile *profile, uint32_t value, const c
 	pattern_fini(&pattern);
 	if (r < 0) {
 		function_matches_fini(&found);
-		return error_errno(err, r, "cannot look for functions of the profile");
+		return error_errno(err, r, "cannot search the functions of the profile");
 	}
 	if (found.count > 0)
 		qsort(found.items, found.count, sizeof(*found.items), by_total);

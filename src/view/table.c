@@ -6,7 +6,7 @@
 #include "view/view.h"
 
 static const struct view_ops by_function = {
-	.name = "function", .summary = "functions, by what they cost", .by = REPORT_BY_FUNCTION};
+	.name = "function", .summary = "functions, by cost", .by = REPORT_BY_FUNCTION};
 static const struct view_ops by_module = {
 	.name = "module", .summary = "programs and libraries", .by = REPORT_BY_MODULE};
 static const struct view_ops by_thread = {
@@ -16,9 +16,9 @@ static const struct view_ops by_process = {
 static const struct view_ops by_state = {
 	.name = "state", .summary = "what threads were doing", .by = REPORT_BY_STATE};
 static const struct view_ops by_line = {
-	.name = "line", .summary = "lines of the source", .by = REPORT_BY_LINE};
+	.name = "line", .summary = "source lines", .by = REPORT_BY_LINE};
 static const struct view_ops by_site = {
-	.name = "site", .summary = "places that allocate, of wick heap", .by = REPORT_BY_SITE};
+	.name = "site", .summary = "allocation sites (of wick heap)", .by = REPORT_BY_SITE};
 static const struct view_ops by_lock = {
 	.name = "lock", .summary = "locks that threads waited for", .by = REPORT_BY_LOCK};
 
@@ -50,7 +50,7 @@ int view_write(const struct view_ops *view, const struct profile *profile,
 
 static const struct analyser_ops of_missing = {
 	.name = "missing",
-	.summary = "modules that hold a notable share of all samples without a name",
+	.summary = "modules with a notable share of samples that have no symbol",
 	.analyse = missing_names_find,
 };
 

@@ -19,7 +19,7 @@ static int refuse(const struct profile *profile, const char *name, struct error 
 		text_put_terminal(&names, profile->value_types[i].name);
 	}
 	bytes_put_u8(&names, 0);
-	(void)error_set(err, -EINVAL, "there is no value %s", name);
+	(void)error_set(err, -EINVAL, "the profile has no value %s", name);
 	error_remedy(err, "choose one of: %s", names.failed ? "?" : (char *)names.data);
 	bytes_fini(&names);
 	return -EINVAL;
@@ -38,7 +38,7 @@ int value_choose(const struct profile *profile, const char *name, uint32_t value
 				    error_set(err, -EINVAL,
 					      "the profile has %u value types, not %u",
 					      profile->value_count, *ret + 1),
-				    "wick info FILE lists them");
+				    "list them with: wick info FILE");
 	}
 	for (i = 0; i < profile->value_count; i++)
 		if (strcmp(profile->value_types[i].name, name) == 0) {

@@ -134,7 +134,7 @@ def test_another_file_at_the_same_place_is_not_disassembled(shared_wick, tmp_pat
     os.rename(tmp_path / "other", program)
     notes, rows = instructions()
     assert rows and not any(row["text"] for row in rows)
-    assert any("not known to be the file that was recorded" in note for note in notes)
+    assert any("is the file that was recorded" in note for note in notes)
 
 
 def test_functions_that_match_are_listed(recording):

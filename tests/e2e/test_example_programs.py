@@ -109,7 +109,7 @@ def test_what_was_lost_is_found_to_the_byte(done, place):
              for row in place.json("wick leaks --all leak.wick")["leaks"]}
     assert found["definite", "parse_request"] == (20000, 20)
     assert found["reachable", "remember_session"] == (800000, 200)
-    assert re.search(r"grows all the time .* remember_session", sites)
+    assert re.search(r"grows steadily .* remember_session", sites)
 
 
 @pytest.mark.skipif(not LONG, reason="long: runs in make test-long")

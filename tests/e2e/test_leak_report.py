@@ -20,7 +20,7 @@ def test_what_is_lost_is_told_suppressed_and_gated(wick, tmp_path):
     for syntax in "own", "valgrind":
         rules.write_text(wick.ok("leaks", path, "--gen-suppressions", "--syntax", syntax).stdout)
         process = wick.ok("leaks", path, "--suppressions", rules, "--fail-on", "possible")
-        assert "no leaks were found" in process.stdout and "definite of keep_some" in process.stdout
+        assert "no leaks found" in process.stdout and "definite of keep_some" in process.stdout
 
 
 def test_without_a_scan_gates_cannot_be_judged(wick, tmp_path):
@@ -77,7 +77,7 @@ def test_a_child_that_was_killed_is_not_judged(wick, tmp_path):
         assert again.returncode == 1 and unknown in again.stderr
     # Growth asks for no scan but for time, a leak that is known comes first, and what was freed is no question.
     short = wick.run("leaks", "--fail-on", "growth", path)
-    assert short.returncode == 1 and "growth is judged from 8 s on" in short.stderr, short.stderr
+    assert short.returncode == 1 and "growth analysis needs at least 8 s" in short.stderr, short.stderr
     for command, options, status in ((("killed-child", "lost"), (), 3), (("killed-child",), ("--no-children",), 0),
                                      (("freed-child",), (), 0)):
         process = wick.run("heap", "-q", "--fail-on", "definite", *options, "-o", tmp_path / "y.wick", "--",
@@ -90,7 +90,7 @@ def test_a_child_that_was_killed_is_not_judged(wick, tmp_path):
 def test_a_program_that_allocates_nothing_has_no_leaks(wick, tmp_path):
     path = tmp_path / "x.wick"
     process = wick.ok("heap", "-q", "--fail-on", "definite", "-o", path, "--", *workload("nothing"))
-    assert "no leaks were found" in process.stderr
+    assert "no leaks found" in process.stderr
     told = wick.json("leaks", path, "--format", "json")
     assert told["scanned"] and len(told["scans"]) == 1 and told["scans"][0]["process"] == "nothing"
     assert told["scans"][0]["live_blocks"] == 0 and told["leaks"] == []
@@ -103,5 +103,5 @@ def test_what_operator_new_does_when_there_is_no_memory_is_recorded(wick, tmp_pa
     path = tmp_path / "x.wick"
     command = workload("bad_alloc" + allocator)
     process = wick.ok("heap", "-q", "--fail-on", "possible", "-o", path, "--", *command)
-    assert process.stdout == "6\n" and "no leaks were found" in process.stderr
+    assert process.stdout == "6\n" and "no leaks found" in process.stderr
     assert "misuse" not in process.stderr

@@ -451,7 +451,7 @@ def test_a_timeline_without_times_says_so(wick, tmp_path):
     source = tmp_path / "one.folded"
     source.write_text("app;main;f 1\n")
     text = wick.ok("timeline", source).stdout
-    assert "1 sample; the profile has no times" in text and "1 ns" not in text
+    assert "1 sample; the profile has no timestamps" in text and "1 ns" not in text
     assert wick.run("timeline", "--step", "0", source).returncode == 2
 
 
@@ -459,7 +459,7 @@ def test_one_is_not_many(wick, tmp_path):
     source = tmp_path / "two.folded"
     source.write_text("app;[truncated];f 1\napp;main;g 2\n")
     text = wick.ok("report", "-n", "3", source).stdout
-    assert "1 sample has a stack that was cut" in text and "1 more function with" in text
+    assert "1 sample has a truncated stack" in text and "1 more function with" in text
 
 
 def test_the_newest_recording_is_reported_when_no_file_is_given(wick):

@@ -167,7 +167,7 @@ def test_annotations_of_a_strangers_program_have_no_file_of_root(wick, backgroun
     record_page(wick, start_as_nobody(background, program))
     done = wick.ok("annotate", "r.wick", "burn")
     assert str(secret) in done.stdout and SECRET not in done.stdout
-    assert "the owner of the program may not read" in done.stdout
+    assert "the owner of the program cannot read" in done.stdout
 
 
 def test_source_that_is_all_ones_own_needs_no_asking(wick, open_folder):
@@ -231,7 +231,7 @@ def test_a_file_far_from_the_compilation_directory_needs_its_folder_named(wick, 
     assert lines["files"][0]["path"] == outside and lines["files"][0]["source"] is None
     assert any("--source-path" in note for note in lines["notes"])
     text, said = flame_page(wick, recording.path, "--source")
-    assert "not below its compilation directory" in said
+    assert "outside its compilation directory" in said
     assert f"\n{first}\n" not in text
 
 

@@ -60,16 +60,16 @@ static void lines_have_shares_and_what_was_inlined_counts_at_the_call(void **sta
 {
 	assert_annotated("work", &(struct annotate_options){0},
 			 "work(int)\n"
-			 "80.0% of all, 70.0% itself: cpu 80.0 ms of 100.0 ms\n\n"
+			 "80.0% total, 70.0% self: cpu 80.0 ms of 100.0 ms\n\n"
 			 "app.c\n"
 			 "    self     total   line\n"
 			 "    0.0%     12.5%      -\n"
 			 "   12.5%     12.5%     20\n"
 			 "   75.0% i   75.0%     22\n\n"
-			 "note: i: at this line other functions were inlined, and what they cost "
-			 "is in its share\n"
-			 "note: sources were not found; tell where they are with --source-path DIR "
-			 "or --path-map FROM=TO\n");
+			 "note: i: other functions were inlined into this line; its share includes "
+			 "their cost\n"
+			 "note: source not found; give its location with --source-path DIR or "
+			 "--path-map FROM=TO\n");
 }
 
 static void assert_found(const struct profile *profile, const char *pattern, const char *first,
@@ -116,7 +116,7 @@ static void without_lines_there_are_instructions(void **state)
 	bytes_put_u8(&out, '\0');
 	assert_non_null(strstr((char *)out.data, "  address "));
 	assert_non_null(strstr((char *)out.data, "100.0%          1101"));
-	assert_non_null(strstr((char *)out.data, "note: no line of it is known"));
+	assert_non_null(strstr((char *)out.data, "note: its line numbers are unknown"));
 	bytes_fini(&out);
 	function_matches_fini(&found);
 	profile_free(profile);
@@ -137,7 +137,7 @@ static void a_heap_is_told_in_bytes(void **state)
 			 0);
 	bytes_put_u8(&out, '\0');
 	assert_non_null(
-		strstr((char *)out.data, "70.0% itself: inuse_space 76.3 MiB of 95.4 MiB\n"));
+		strstr((char *)out.data, "70.0% self: inuse_space 76.3 MiB of 95.4 MiB\n"));
 	bytes_clear(&out);
 	assert_int_equal(annotate_write(profile, found.wanted, found.items[0].name,
 					&(struct annotate_options){.json = true}, &out, NULL),
@@ -184,8 +184,8 @@ static void an_inlined_function_has_lines_of_its_own(void **state)
 			 "    }\n"
 			 "  ],\n"
 			 "  \"notes\": [\n"
-			 "    \"sources were not found; tell where they are with --source-path DIR "
-			 "or --path-map FROM=TO\"\n"
+			 "    \"source not found; give its location with --source-path DIR or "
+			 "--path-map FROM=TO\"\n"
 			 "  ]\n"
 			 "}\n");
 }

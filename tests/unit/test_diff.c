@@ -99,7 +99,7 @@ static void the_totals_come_first(void **state)
 		"total             before     after     change  relative    sure\n"
 		"CPU time          10.0 s    20.0 s    +10.0 s   +100.0%  >99.9%\n"
 		"wall time         10.0 s    20.0 s    +10.0 s   +100.0%       -\n",
-		"shares of the whole are compared",
+		"comparing shares of the total",
 		"write (app)\n",
 		NULL,
 	};
@@ -121,8 +121,8 @@ static void the_totals_come_first(void **state)
 /* The share of main is all of both: nothing is sure of it. Programs judge for themselves. */
 static void what_may_be_noise_is_counted_and_shown_when_asked_for(void **state)
 {
-	static const char *const noise = "1 function changed by no more than noise (less than 95% "
-					 "sure); --all shows it\n";
+	static const char *const noise =
+		"1 function changed by no more than noise (below 95% confidence); --all shows it\n";
 	struct world *world = *state;
 	char *text;
 
@@ -143,7 +143,7 @@ static void what_may_be_noise_is_counted_and_shown_when_asked_for(void **state)
 static void amounts_are_compared_when_asked_for(void **state)
 {
 	static const char *const parts[] = {
-		"amounts are compared; --normalized compares shares of the whole\n",
+		"comparing amounts; --normalized compares shares of the total\n",
 		"0    9.00 s    +9.00 s       new",
 		"read (app)\n",
 		"parse (app)\n",
@@ -239,8 +239,8 @@ static void what_is_not_the_same_is_refused(void **state)
 
 static void counts_are_compared_where_nothing_else_is_known(void **state)
 {
-	static const char *const parts[] = {"one of them knows counts of samples only", "-60.0 pp",
-					    "write", NULL};
+	static const char *const parts[] = {"one side has only sample counts", "-60.0 pp", "write",
+					    NULL};
 	static const struct value_type types[] = {{"samples", "count"}};
 	struct world *world = *state;
 	uint32_t at;
@@ -259,7 +259,7 @@ static void counts_are_compared_where_nothing_else_is_known(void **state)
 
 static void nothing_is_no_change(void **state)
 {
-	static const char *const parts[] = {"no samples: both are empty", NULL};
+	static const char *const parts[] = {"no samples: both profiles are empty", NULL};
 	struct world *world = *state;
 	int i;
 

@@ -68,7 +68,7 @@ static void a_bad_form_is_refused_with_the_right_one(void **state)
 
 		if (diff_gate_init(&gate, cases[i], &err) != -EINVAL)
 			fail_msg("%s is taken", cases[i]);
-		assert_non_null(strstr(err.text, " is no gate: "));
+		assert_non_null(strstr(err.text, "invalid gate "));
 		assert_non_null(strstr(err.remedy, "'FUNCTION>+5%'"));
 	}
 }
@@ -132,7 +132,7 @@ static void percent_are_relative_and_points_are_of_the_whole(void **state)
 	assert_true(trips(world, "parse>+15%",
 			  "gate parse>+15% tripped: parse(int): 20.00% before, 25.00% after "
 			  "(+5.0 pp, +25.0%); above the limit with >99.9% confidence"));
-	assert_false(trips(world, "parse>+24%", "99% are wanted: it may be noise"));
+	assert_false(trips(world, "parse>+24%", "below the required 99%: it may be noise"));
 	assert_false(trips(world, "parse>+30%", "holds: parse(int): 20.00% before"));
 	assert_true(trips(world, "parse>+3pp", "parse(int)"));
 	assert_false(trips(world, "parse>+6pp", "not above the limit"));
@@ -143,8 +143,8 @@ static void self_leaves_out_what_is_called(void **state)
 {
 	struct world *world = *state;
 
-	assert_false(trips(world, "self:parse>+2%", "parse(int) alone: 10.00% before, 10.00%"));
-	assert_true(trips(world, "self:lib_copy>+20%", "lib_copy alone: 10.00% before, 15.00%"));
+	assert_false(trips(world, "self:parse>+2%", "parse(int) (self): 10.00% before, 10.00%"));
+	assert_true(trips(world, "self:lib_copy>+20%", "lib_copy (self): 10.00% before, 15.00%"));
 }
 
 static void functions_that_match_are_counted_together(void **state)
@@ -163,7 +163,7 @@ static void the_total_is_no_share(void **state)
 	assert_true(trips(world, "total>+3%", "the total: 100.0 s before, 110.0 s after (+10.0%)"));
 	assert_false(trips(world, "total>+12%", "not above the limit"));
 	/* It was recorded for longer as well. */
-	assert_false(trips(world, "rate>+3%", "each second: 1.00 s before, 1.00 s after"));
+	assert_false(trips(world, "rate>+3%", "rate per second: 1.00 s before, 1.00 s after"));
 }
 
 static void an_unknown_function_is_told(void **state)
@@ -171,9 +171,8 @@ static void an_unknown_function_is_told(void **state)
 	struct world *world = *state;
 
 	assert_false(trips(world, "pars>+5%",
-			   "cannot be judged: no function of either profile is "
-			   "called pars"));
-	assert_false(trips(world, "/^x/>+5%", "no function of either profile matches ^x"));
+			   "cannot be checked: no function in either profile is named pars"));
+	assert_false(trips(world, "/^x/>+5%", "no function in either profile matches ^x"));
 }
 
 static void a_rate_needs_a_duration(void **state)
@@ -186,7 +185,7 @@ static void a_rate_needs_a_duration(void **state)
 	world->sides[0]->duration_ns = 0;
 	assert_int_equal(diff_gate_init(&gate, "rate>+5%", NULL), 0);
 	assert_int_equal(diff_gate_check(&gate, &world->diff, 0.99, &verdict, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "old.wick does not know how long"));
+	assert_non_null(strstr(err.text, "old.wick has no duration"));
 	diff_gate_fini(&gate);
 }
 
@@ -200,8 +199,8 @@ static void without_names_nothing_is_said_about_functions(void **state)
 	world->sides[0]->quality.unsymbolised = 6000; /* of 10,000 */
 	assert_int_equal(diff_gate_init(&gate, "parse>+5%", NULL), 0);
 	assert_int_equal(diff_gate_check(&gate, &world->diff, 0.99, &verdict, &err), -ENODATA);
-	assert_string_equal(err.text, "the gate parse>+5% cannot be checked: 60.0% of the samples "
-				      "of old.wick have no name");
+	assert_string_equal(err.text, "cannot check the gate parse>+5%: 60.0% of the samples "
+				      "of old.wick have no symbol");
 	assert_non_null(strstr(err.remedy, "--symbol-path"));
 	diff_gate_fini(&gate);
 	assert_true(trips(world, "total>+3%", "the total")); /* which needs none */

@@ -221,8 +221,8 @@ static void a_rate_that_fell_is_told_as_it_came_to_be(void **state)
 
 static void a_function_in_many_rows_is_told(void **state)
 {
-	static const char hint[] = "loop has 90.0% itself in 3 rows, of functions inlined into it; "
-				   "--no-inline shows it as one\n";
+	static const char hint[] = "loop has 90.0% self cost, spread over 3 rows of functions "
+				   "inlined into it; --no-inline shows it in one row\n";
 	struct profile *profile = make_profile();
 	struct report_options options = REPORT_OPTIONS_DEFAULT;
 	struct bytes out = {0};

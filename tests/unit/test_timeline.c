@@ -46,7 +46,7 @@ static void rows_show_when_each_thread_was_busy(void **state)
 {
 	assert_written(&(struct timeline_options){.columns = 10},
 		       "app --demo\n"
-		       "100 samples, a column is 10.0 ms, the highest has 20.0 ms of cpu\n\n"
+		       "100 samples, a column is 10.0 ms, the highest is 20.0 ms of cpu\n\n"
 		       "  share    samples  0 100.0 ms\n"
 		       "  66.7%         50       █████  wor\"ker\\x0a/101\n"
 		       "  33.3%         50  ▄▄▄▄▄       app/100\n");
@@ -56,7 +56,7 @@ static void threads_of_a_process_are_one_row(void **state)
 {
 	assert_written(&(struct timeline_options){.by = TIMELINE_BY_PROCESS, .columns = 4},
 		       "app --demo\n"
-		       "100 samples, a column is 25.0 ms, the highest has 50.0 ms of cpu\n\n"
+		       "100 samples, a column is 25.0 ms, the highest is 50.0 ms of cpu\n\n"
 		       "  share    samples  0 100.0 ms\n"
 		       " 100.0%        100  ▄▄██  app/100\n");
 }
@@ -72,7 +72,7 @@ static void what_was_recorded_is_told_where_there_are_gaps(void **state)
 	assert_int_equal(timeline_write(timeline, profile, &out, NULL), 0);
 	bytes_put_u8(&out, '\0');
 	assert_non_null(strstr((char *)out.data,
-			       "100 samples, 60.0 ms recorded with gaps between, a column is"));
+			       "100 samples, 60.0 ms recorded with gaps in between, a column is"));
 	bytes_fini(&out);
 	timeline_free(timeline);
 	profile_free(profile);
@@ -133,12 +133,12 @@ static void states_and_memory_have_rows_of_their_own(void **state)
 	bytes_put_u8(&out, '\0');
 	assert_string_equal((char *)out.data,
 			    "app --demo\n"
-			    "51 samples, a column is 10.0 ms, the highest has 10.0 ms of cpu\n\n"
+			    "51 samples, a column is 10.0 ms, the highest is 10.0 ms of cpu\n\n"
 			    "  share    samples  0 100.0 ms\n"
 			    "  55.6%         50       █████  app/100 running\n"
 			    "  44.4%          1  ▄███▄       app/100 sleeping\n"
-			    "\n    last   highest  memory, each to its highest\n"
-			    "7.00 MiB  8.00 MiB  ▁▂▃▄▅▆▇█▇▇  live in the heap\n");
+			    "\n    last   highest  memory, each scaled to its highest\n"
+			    "7.00 MiB  8.00 MiB  ▁▂▃▄▅▆▇█▇▇  live heap\n");
 	bytes_fini(&out);
 	timeline_free(timeline);
 	profile_free(profile);

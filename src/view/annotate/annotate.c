@@ -73,8 +73,7 @@ static void put_head(struct annotation *annotation, const char *name)
 	report_color(report, REPORT_BOLD);
 	text_put_terminal(report->out, name);
 	report_plain(report);
-	bytes_printf(report->out,
-		     "\n%s of all, %s itself: ", quantity_share(sum->total, whole).text,
+	bytes_printf(report->out, "\n%s total, %s self: ", quantity_share(sum->total, whole).text,
 		     quantity_share(sum->self, whole).text);
 	text_put_terminal(report->out, type.name);
 	bytes_printf(report->out, " %s of %s\n", quantity_of(sum->total, type.unit).text,
@@ -188,8 +187,9 @@ int annotate_write(const struct profile *profile, const uint8_t *wanted, const c
 	if (r == 0 && !options->assembly && !options->json && !has_lines(rows, count) &&
 	    has_code(profile, wanted)) {
 		annotation.assembly = true;
-		annotation_note(&annotation, "no line of it is known, so instructions are shown; "
-					     "build it with -g, or install its debug information");
+		annotation_note(&annotation,
+				"its line numbers are unknown, so instructions are shown; build it "
+				"with -g, or install its debug information");
 	}
 	free(rows); /* the sum is wanted here */
 	annotation.report.options = &annotation.report_options;

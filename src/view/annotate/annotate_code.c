@@ -181,6 +181,7 @@ int annotation_put_instructions(struct annotation *annotation)
 	if (json)
 		json_close(&annotation->json);
 	if (count == 0)
-		annotation_note(annotation, "no sample ends in it: it only calls others");
+		annotation_note(annotation,
+				"no samples in the function itself: it only calls others");
 	return 0;
 }

@@ -163,16 +163,16 @@ static void note_part(struct annotation *annotation, const struct file_part *par
 
 	for (i = 0; i < part->count && !annotation->options->json; i++)
 		if (part->rows[i].self_inlined > 0)
-			annotation_note(annotation,
-					"i: at this line other functions were inlined, and what "
-					"they cost is in its share");
+			annotation_note(annotation, "i: other functions were inlined into this "
+						    "line; its share includes their cost");
 	if (part->rows[part->count - 1].line == 0)
-		annotation_note(annotation, "lines are not known; what would help: wick report "
-					    "--missing FILE");
+		annotation_note(
+			annotation,
+			"line numbers are unknown; to find out why: wick report --missing FILE");
 	else if (!part->found && source_lack_text(part->source.lack))
 		annotation_note(annotation, "%s", source_lack_text(part->source.lack));
 	else if (!part->found)
-		annotation_note(annotation, "sources were not found; tell where they are with "
+		annotation_note(annotation, "source not found; give its location with "
 					    "--source-path DIR or --path-map FROM=TO");
 	else if (start_ns > 0 && part->source.mtime_ns > start_ns)
 		annotation_note(annotation, "%s is newer than the recording: lines may have moved",

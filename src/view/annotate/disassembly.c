@@ -40,15 +40,15 @@ static int find_function(const char *path, const struct build_id *id, uint64_t v
 
 	if (r < 0) {
 		(void)error_prefix(err, r, "cannot read the code of %s", path);
-		error_remedy(err, "see what it is: ls -l %s; file %s", path, path);
+		error_remedy(err, "check the file: ls -l %s; file %s", path, path);
 		return r;
 	}
 	if (id->size == 0 || !build_id_equal(elf_build_id(elf), id))
 		r = error_advise(err,
 				 error_set(err, -ESTALE,
-					   "%s is not known to be the file that was recorded",
+					   "cannot verify that %s is the file that was recorded",
 					   path),
-				 "name the folder of the one that was: --symbol-path DIR");
+				 "give the folder of the recorded file with --symbol-path DIR");
 	if (r == 0)
 		r = elf_symbols_read(elf, &symbols, err);
 	if (r == 0)
@@ -120,7 +120,7 @@ static int run(const char *path, uint64_t start, uint64_t end, struct bytes *out
 		r = run_command(argv, LIMIT_NS, MAX_OUTPUT_BYTES, out);
 	}
 	if (r == -ENOENT || r == -EACCES) {
-		(void)error_set(err, r, "there is no objdump to disassemble with");
+		(void)error_set(err, r, "cannot disassemble: objdump is not installed");
 		error_remedy(err, "install the package binutils, or llvm");
 		return r;
 	}
@@ -128,7 +128,7 @@ static int run(const char *path, uint64_t start, uint64_t end, struct bytes *out
 		return error_advise(
 			err,
 			error_set(err, r < 0 ? r : -EIO, "objdump cannot disassemble %s", path),
-			"see what it says: objdump -d %s", path);
+			"to see its error, run: objdump -d %s", path);
 	return 0;
 }
 
@@ -143,9 +143,9 @@ int disassembly_read(const char *path, const struct build_id *id, uint64_t vaddr
 	/* A name that is no path might be taken for an option. */
 	if (*path != '/')
 		return error_advise(err,
-				    error_set(err, r, "the code of %s is in no file",
+				    error_set(err, r, "the code of %s is not in a file",
 					      *path ? path : "no module"),
-				    "choose a function of a program or library");
+				    "choose a function in a program or library");
 	r = find_function(path, id, vaddr, &function, err);
 	if (r < 0)
 		return r;
@@ -154,7 +154,7 @@ int disassembly_read(const char *path, const struct build_id *id, uint64_t vaddr
 				    error_set(err, -EFBIG,
 					      "a function of %" PRIu64 " bytes is too large",
 					      function.size),
-				    "see it whole: objdump -d %s", path);
+				    "disassemble the whole file: objdump -d %s", path);
 	r = run(path, function.start, function.start + function.size, &out, err);
 	bytes_put_u8(&out, '\0');
 	if (r == 0) {

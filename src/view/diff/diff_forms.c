@@ -60,7 +60,7 @@ static void put_side(const struct diff *diff, int side, struct bytes *out)
 	put_loss(out, quality->lost, taken, "lost");
 	put_loss(out, quality->unreadable, taken, "unreadable");
 	put_loss(out, quality->truncated, quality->samples, "truncated");
-	put_loss(out, quality->unsymbolised, quality->samples, "without a name");
+	put_loss(out, quality->unsymbolised, quality->samples, "without symbol");
 	if (quality->incomplete)
 		bytes_printf(out, ", incomplete");
 	bytes_put_u8(out, '\n');
@@ -164,13 +164,14 @@ static void put_head(const struct diff_table *table, struct bytes *out)
 	bytes_put_u8(out, '\n');
 	put_wholes(table, out);
 	if (diff->counted)
-		bytes_printf(out, "one of them knows counts of samples only: these are compared\n");
+		bytes_printf(out,
+			     "one side has only sample counts, so sample counts are compared\n");
 	if (diff->exact)
-		bytes_printf(out, "samples are not counted: the numbers are taken as exact\n");
+		bytes_printf(out, "the profiles have no sample counts, so the numbers are treated "
+				  "as exact\n");
 	bytes_printf(out, "%s\n",
-		     diff->absolute
-			     ? "amounts are compared; --normalized compares shares of the whole"
-			     : "shares of the whole are compared; --absolute compares amounts");
+		     diff->absolute ? "comparing amounts; --normalized compares shares of the total"
+				    : "comparing shares of the total; --absolute compares amounts");
 	bytes_put_u8(out, '\n');
 }
 
@@ -243,14 +244,14 @@ static void put_noise(const struct diff_table *table, struct bytes *out)
 	if (table->noise == 0)
 		return;
 	if (table->count == 0)
-		bytes_printf(out, "no function changed for sure; ");
+		bytes_printf(out, "no function changed significantly; ");
 	if (table->diff->exact)
 		bytes_printf(out, "%s function%s did not change; --all shows %s\n",
 			     quantity_count(table->noise).text, quantity_s(table->noise), them);
 	else
 		bytes_printf(out,
-			     "%s function%s changed by no more than noise (less than %.0f%% sure); "
-			     "--all shows %s\n",
+			     "%s function%s changed by no more than noise (below %.0f%% "
+			     "confidence); --all shows %s\n",
 			     quantity_count(table->noise).text, quantity_s(table->noise),
 			     100 * DIFF_NOISE, them);
 }
@@ -261,7 +262,9 @@ void diff_put_text(const struct diff_table *table, struct bytes *out)
 
 	put_head(table, out);
 	if (table->count + table->noise == 0) {
-		bytes_printf(out, "no samples: both are empty, or everything was filtered out\n");
+		bytes_printf(
+			out,
+			"no samples: both profiles are empty, or everything was filtered out\n");
 		return;
 	}
 	if (table->count > 0)

@@ -24,7 +24,7 @@
 
 static int refuse(const char *text, const char *why, struct error *err)
 {
-	(void)error_set(err, -EINVAL, "%.200s is no gate: %s", text, why);
+	(void)error_set(err, -EINVAL, "invalid gate %.200s: %s", text, why);
 	error_remedy(err, "the form is 'FUNCTION>+5%%', 'self:FUNCTION>+5%%', 'FUNCTION>+2pp', "
 			  "'/REGEX/>+5%%', 'total>+3%%' or 'rate>+3%%'");
 	return -EINVAL;
@@ -55,17 +55,17 @@ static int parse_limit(struct diff_gate *gate, const char *begin, const char *en
 	trim(&begin, &end);
 	gate->points = ends_in(begin, end, "pp");
 	if (!gate->points && !ends_in(begin, end, "%"))
-		return refuse(gate->text, "no limit in % or pp follows the >", err);
+		return refuse(gate->text, "expected a limit in % or pp after the >", err);
 	end -= gate->points ? 2 : 1;
 	if (*begin == '+')
 		begin++;
 	trim(&begin, &end);
 	if (begin == end || *begin == '-' || *begin == '+' ||
 	    (size_t)(end - begin) >= sizeof(digits))
-		return refuse(gate->text, "the limit is not a number from 0 on", err);
+		return refuse(gate->text, "the limit is not a number of 0 or more", err);
 	memcpy(digits, begin, (size_t)(end - begin));
 	if (number_parse_double(digits, &percent) < 0 || percent > MAX_LIMIT_PERCENT)
-		return refuse(gate->text, "the limit is not a number from 0 on", err);
+		return refuse(gate->text, "the limit is not a number of 0 or more", err);
 	gate->limit = percent / 100;
 	return 0;
 }
@@ -84,7 +84,8 @@ static int parse_subject(struct diff_gate *gate, const char *begin, const char *
 	else if (is_word(begin, end, "rate"))
 		gate->subject = GATE_RATE;
 	if (gate->subject != GATE_FUNCTION && gate->points)
-		return refuse(gate->text, "total and rate are no shares and have no points", err);
+		return refuse(gate->text,
+			      "total and rate are not shares and cannot have a limit in pp", err);
 	if (end - begin >= 5 && memcmp(begin, "self:", 5) == 0) {
 		gate->self = true;
 		begin += 5;
@@ -96,7 +97,7 @@ static int parse_subject(struct diff_gate *gate, const char *begin, const char *
 		end--;
 	}
 	if (begin == end)
-		return refuse(gate->text, "no function stands before the >", err);
+		return refuse(gate->text, "expected a function before the >", err);
 	gate->name = strndup(begin, (size_t)(end - begin));
 	return gate->name ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
@@ -108,9 +109,9 @@ int diff_gate_parse(const char *text, struct diff_gate *ret, struct error *err)
 	int r;
 
 	if (strlen(text) > MAX_GATE_BYTES)
-		return refuse(text, "it is longer than 4096 bytes", err);
+		return refuse(text, "longer than 4096 bytes", err);
 	if (!sign)
-		return refuse(text, "it has no >", err);
+		return refuse(text, "missing >", err);
 	r = parse_limit(&gate, sign + 1, text + strlen(text), err);
 	if (r == 0)
 		r = parse_subject(&gate, text, sign, err);
@@ -223,14 +224,13 @@ static int check_names(const struct diff *diff, const struct diff_gate *gate, st
 			continue;
 		(void)error_set(
 			err, -ENODATA,
-			"the gate %.200s cannot be checked: %s of the samples of %s have "
-			"no name",
+			"cannot check the gate %.200s: %s of the samples of %s have no symbol",
 			gate->text,
 			quantity_share((int64_t)quality->unsymbolised, (int64_t)quality->samples)
 				.text,
 			diff->names[i]);
-		error_remedy(err, "was the program rebuilt? give the folder of the old one with "
-				  "--symbol-path DIR");
+		error_remedy(err, "if the program was rebuilt, give the folder of the old build "
+				  "with --symbol-path DIR");
 		return -ENODATA;
 	}
 	return 0;
@@ -265,10 +265,9 @@ static int check_whole(const struct diff *diff, struct diff_verdict *verdict, st
 		if (verdict->gate->subject != GATE_RATE)
 			continue;
 		if (seconds <= 0) {
-			(void)error_set(err, -EINVAL,
-					"%s does not know how long it was recorded: no rate",
+			(void)error_set(err, -EINVAL, "%s has no duration, so it has no rate",
 					diff->names[i]);
-			error_remedy(err, "compare the whole: --fail-if 'total>…'");
+			error_remedy(err, "compare the total instead: --fail-if 'total>…'");
 			return -EINVAL;
 		}
 		*places[i] = estimate_scaled(*places[i], 1 / seconds);
@@ -308,13 +307,13 @@ static void put_subject(const struct diff_verdict *verdict, struct bytes *out)
 	if (gate->subject == GATE_TOTAL)
 		bytes_printf(out, "the total");
 	else if (gate->subject == GATE_RATE)
-		bytes_printf(out, "each second");
+		bytes_printf(out, "rate per second");
 	else
 		text_put_terminal(out, verdict->names);
 	if (verdict->functions > 3)
 		bytes_printf(out, " and %zu more", verdict->functions - 3);
 	if (gate->self)
-		bytes_printf(out, " alone");
+		bytes_printf(out, " (self)");
 }
 
 static void put_value(const struct diff_verdict *verdict, double value, struct bytes *out)
@@ -340,8 +339,8 @@ void diff_verdict_put(const struct diff_verdict *verdict, struct bytes *out)
 	bytes_printf(out, "gate ");
 	text_put_terminal(out, gate->text);
 	if (!diff_verdict_is_judged(verdict)) {
-		bytes_printf(out, " cannot be judged: no function of either profile %s ",
-			     gate->is_expression ? "matches" : "is called");
+		bytes_printf(out, " cannot be checked: no function in either profile %s ",
+			     gate->is_expression ? "matches" : "is named");
 		text_put_terminal(out, gate->name);
 		return;
 	}
@@ -363,7 +362,8 @@ void diff_verdict_put(const struct diff_verdict *verdict, struct bytes *out)
 		bytes_printf(out, "above the limit with %s confidence",
 			     quantity_confidence(verdict->confidence).text);
 	if (now > limit && !verdict->tripped)
-		bytes_printf(out, ", %g%% are wanted: it may be noise", 100 * verdict->wanted);
+		bytes_printf(out, ", below the required %g%%: it may be noise",
+			     100 * verdict->wanted);
 }
 
 void diff_verdict_json(const struct diff_verdict *verdict, struct json *json)

@@ -67,6 +67,6 @@ void heap_memory_put_text(const struct heap_memory_sum *sums, size_t count, stru
 	put_bytes(out, "", most->file_bytes, " files, ");
 	put_bytes(out, "", most->own_bytes, " of wick\n");
 	put_bytes(out, "           the allocator holds ", most->heap_bytes, "");
-	bytes_printf(out, ", of which %.0f %% is in no live block (fragmentation)\n",
+	bytes_printf(out, ", %.0f %% of it not in live blocks (fragmentation)\n",
 		     100 * most->fragmentation);
 }

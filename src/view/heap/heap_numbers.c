@@ -112,15 +112,15 @@ void heap_doubts_of(const struct profile_quality *file, const struct heap_report
 {
 	const struct heap_quality *quality = &report->quality;
 	const struct heap_doubt all[HEAP_DOUBTS] = {
-		{file->lost, "events were lost when they were recorded"},
+		{file->lost, "events were lost during recording"},
 		{file->unreadable, "events are in damaged or missing parts of the file"},
-		{file->damaged_chunks, "parts of the file are damaged and left out"},
-		{quality->unknown_frees, "frees are of blocks from before the recording"},
-		{quality->missed_frees, "frees are missing: the addresses came again"},
+		{file->damaged_chunks, "damaged parts of the file were skipped"},
+		{quality->unknown_frees, "frees are of blocks allocated before the recording"},
+		{quality->missed_frees, "frees are missing: their addresses were reused"},
 		{quality->late + quality->backward, "events are out of order"},
-		{quality->bad, "events make no sense and are left out"},
-		{quality->only_totals, "blocks were only added up, for lack of memory: when they "
-				       "were freed is not known"},
+		{quality->bad, "events are inconsistent and were skipped"},
+		{quality->only_totals, "blocks were only counted, because memory ran out: when "
+				       "they were freed is unknown"},
 	};
 
 	memcpy(ret, all, sizeof(all));

@@ -234,7 +234,7 @@ static void put_resident(const struct sheet *sheet)
 			here = fmax(here, sheet->memory[at].resident_bytes);
 		bytes_printf(sheet->out, "%s", quantity_bar(whole(here), whole(most)));
 	}
-	bytes_printf(sheet->out, "|  resident, where it was read\n");
+	bytes_printf(sheet->out, "|  resident, where measured\n");
 }
 
 static void put_text(const struct sheet *sheet)
@@ -246,7 +246,7 @@ static void put_text(const struct sheet *sheet)
 	for (size_t i = 0; i < sheet->columns; i++)
 		allocated = fmax(allocated, sheet->steps[i].allocated.bytes);
 	text_put_terminal(out, *sheet->profile->title ? sheet->profile->title : "(no title)");
-	bytes_printf(out, "\nat most %s live, ", bytes_of(totals->peak.bytes).text);
+	bytes_printf(out, "\npeak %s live, ", bytes_of(totals->peak.bytes).text);
 	bytes_printf(
 		out, "after %s; ",
 		quantity_of((int64_t)(sheet->options->from_ns + totals->peak_ns), "nanoseconds")
@@ -263,7 +263,7 @@ static void put_text(const struct sheet *sheet)
 		bytes_printf(
 			out, "%s",
 			quantity_bar(whole(sheet->steps[i].allocated.bytes), whole(allocated)));
-	bytes_printf(out, "|  allocated, at most %s in a column\n", bytes_of(allocated).text);
+	bytes_printf(out, "|  allocated, at most %s per column\n", bytes_of(allocated).text);
 	put_resident(sheet);
 	for (size_t i = 0; i < shown_rows(sheet); i++) {
 		const struct row *row = &sheet->rows.items[i];
@@ -272,7 +272,7 @@ static void put_text(const struct sheet *sheet)
 		for (size_t at = 0; at < sheet->columns; at++)
 			bytes_printf(out, "%s",
 				     quantity_bar(whole(row->live[at]), whole(totals->peak.bytes)));
-		bytes_printf(out, "|  live of ");
+		bytes_printf(out, "|  live from ");
 		put_name(sheet, row);
 		bytes_put_u8(out, '\n');
 	}

@@ -75,14 +75,14 @@ static void put_scan(const struct sheet *sheet, const struct leak_scan_kept *kep
 			     (scan->time_ns > begin_ns ? scan->time_ns - begin_ns : 0))
 			     .text);
 	put_amount(out, (struct leak_amount){scan->live_blocks, scan->live_bytes});
-	bytes_printf(out, " live, %s looked at", bytes_of(scan->read_bytes).text);
+	bytes_printf(out, " live, %s scanned", bytes_of(scan->read_bytes).text);
 	if (scan->paused_ns > 0)
 		bytes_printf(out, ", paused for %s", time_of(scan->paused_ns).text);
 	bytes_put_u8(out, '\n');
 	if (scan->unread_bytes > 0 || scan->unread_threads > 0)
 		bytes_printf(out,
-			     "  not read: %s of memory, the stacks of %u thread%s: what they "
-			     "point to may be called lost\n",
+			     "  not read: %s of memory and the stacks of %u thread%s; what they "
+			     "point to may be reported as lost\n",
 			     bytes_of(scan->unread_bytes).text, scan->unread_threads,
 			     quantity_s(scan->unread_threads));
 }
@@ -94,7 +94,7 @@ static void put_scans(const struct sheet *sheet)
 	size_t left_out = count > MOST_SCANS ? count - MOST_SCANS : 0;
 
 	if (left_out > 0)
-		bytes_printf(sheet->out, "%zu scans, the last %u of them:\n", count, MOST_SCANS);
+		bytes_printf(sheet->out, "%zu scans; the last %u:\n", count, MOST_SCANS);
 	for (size_t i = left_out; i < count; i++)
 		put_scan(sheet, &sheet->heap->leaks.items.items[i]);
 }
@@ -114,18 +114,20 @@ static void put_sums(const struct sheet *sheet)
 	const struct leak_rows *rows = sheet->rows;
 
 	put_sum(sheet, "definite", "nothing points to them", rows->sums[LEAK_DEFINITE]);
-	put_sum(sheet, "indirect", "only lost blocks lead to them", rows->sums[LEAK_INDIRECT]);
-	put_sum(sheet, "probable", "only what is no longer in use points to them",
+	put_sum(sheet, "indirect", "only lost blocks point to them", rows->sums[LEAK_INDIRECT]);
+	put_sum(sheet, "probable", "only memory that is no longer in use points to them",
 		rows->sums[LEAK_PROBABLE]);
-	put_sum(sheet, "possible", "pointers lead into them, none to where they begin",
+	put_sum(sheet, "possible", "pointers lead into them, none to their start",
 		rows->sums[LEAK_POSSIBLE]);
-	put_sum(sheet, "growth", "of places that grow without bound", rows->sums[LEAK_GROWTH]);
-	put_sum(sheet, "reachable", "the program can get there", rows->sums[LEAK_REACHABLE]);
-	put_sum(sheet, "lifetime", "of these, from the first fifth of the run", rows->lifetime);
-	put_sum(sheet, "unscanned", "not freed, and nobody looked who points to them",
+	put_sum(sheet, "growth", "their allocation sites grow without bound",
+		rows->sums[LEAK_GROWTH]);
+	put_sum(sheet, "reachable", "the program can still reach them", rows->sums[LEAK_REACHABLE]);
+	put_sum(sheet, "lifetime", "reachable blocks from the first fifth of the run",
+		rows->lifetime);
+	put_sum(sheet, "unscanned", "not freed, and no scan looked for pointers to them",
 		rows->sums[LEAK_UNSCANNED]);
 	put_sum(sheet, "suppressed", "by rules", rows->suppressed);
-	put_sum(sheet, "left out", "less certain or younger than was asked for", rows->filtered);
+	put_sum(sheet, "left out", "below the requested confidence or age", rows->filtered);
 }
 
 void leak_report_put_short(const struct heap_profile *heap, struct bytes *out)
@@ -137,9 +139,9 @@ void leak_report_put_short(const struct heap_profile *heap, struct bytes *out)
 
 	if (recorded_ns >= GROWTH_SHORTEST_NS)
 		return;
-	bytes_printf(out, "growth is judged from %u s on; ",
+	bytes_printf(out, "growth analysis needs at least %u s; ",
 		     (unsigned int)(GROWTH_SHORTEST_NS / NS_PER_SEC));
-	bytes_printf(out, "this recording has %s\n", time_of(recorded_ns).text);
+	bytes_printf(out, "this recording is %s long\n", time_of(recorded_ns).text);
 }
 
 static void put_head(const struct sheet *sheet)
@@ -151,19 +153,19 @@ static void put_head(const struct sheet *sheet)
 	put_scans(sheet);
 	if (!sheet->rows->has_scan)
 		bytes_printf(out,
-			     "no leak scan is in this recording%s: what was not freed may "
-			     "still be in use\n  wick heap --leaks makes one when the program "
-			     "ends by itself, or the recording (-p);\n  --scan-every while it "
-			     "runs\n",
-			     sheet->options->killed ? ", for the program was killed" : "");
+			     "this recording has no leak scan%s: unfreed blocks may still be in "
+			     "use\n  wick heap --leaks scans when the program exits normally, or "
+			     "when recording with -p\n  ends; --scan-every also scans while the "
+			     "program runs\n",
+			     sheet->options->killed ? ", because the program was killed" : "");
 	else if (sheet->rows->has_unscanned)
 		bytes_printf(out, "some processes were not scanned\n");
 	if (heap_analysis_report(sheet->heap->analysis)->sampled)
-		bytes_printf(out, "only some blocks were recorded: scans know of no others\n");
+		bytes_printf(out, "only some blocks were recorded: scans cover no others\n");
 	if (sheet->rows->lost_calls > 0)
 		bytes_printf(out,
-			     "%s call%s of the allocator %s lost: what they freed may be called a "
-			     "leak, so confidence is lower\n",
+			     "%s allocator call%s %s lost: blocks they freed may be reported as "
+			     "leaks, so confidence is lower\n",
 			     quantity_count(sheet->rows->lost_calls).text,
 			     quantity_s(sheet->rows->lost_calls),
 			     sheet->rows->lost_calls == 1 ? "was" : "were");
@@ -257,7 +259,7 @@ static void put_rules_used(const struct sheet *sheet)
 		bytes_put_u8(out, '\n');
 	}
 	if (rules->passed_over > 0)
-		bytes_printf(out, "%s passed over: for other tools\n",
+		bytes_printf(out, "%s skipped: written for other tools\n",
 			     quantity_count(rules->passed_over).text);
 }
 
@@ -273,10 +275,10 @@ static void put_rest(const struct sheet *sheet, uint64_t more, uint64_t more_byt
 		bytes_printf(sheet->out, " with %s\n", bytes_of(more_bytes).text);
 	}
 	if (quiet > 0)
-		bytes_printf(sheet->out,
-			     "%s place%s with indirect or reachable blocks: --all shows %s\n",
-			     quantity_count(quiet).text, quantity_s(quiet),
-			     quiet == 1 ? "it" : "them");
+		bytes_printf(
+			sheet->out,
+			"%s site%s with indirect or reachable blocks not shown; --all shows %s\n",
+			quantity_count(quiet).text, quantity_s(quiet), quiet == 1 ? "it" : "them");
 }
 
 void leak_report_put_text(const struct heap_profile *heap, const struct leak_rows *rows,
@@ -306,7 +308,7 @@ void leak_report_put_text(const struct heap_profile *heap, const struct leak_row
 			leak_stacks_put_tree(heap->profile, rows, row, out);
 	}
 	if (shown == 0)
-		bytes_printf(out, "no leaks were found\n");
+		bytes_printf(out, "no leaks found\n");
 	put_rest(&sheet, more, more_bytes);
 	misuse_text_put(out, heap, MISUSES_SHOWN);
 	put_rules_used(&sheet);

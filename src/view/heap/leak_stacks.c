@@ -123,7 +123,7 @@ void leak_stacks_put_tree(const struct profile *profile, const struct leak_rows 
 	}
 	put_branch(profile, all, 0, out);
 	if (row->stack_count > LEAK_STACKS_SHOWN)
-		bytes_printf(out, "            and %u stacks more\n",
+		bytes_printf(out, "            and %u more stacks\n",
 			     row->stack_count - LEAK_STACKS_SHOWN);
 }
 

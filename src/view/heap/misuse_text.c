@@ -59,12 +59,12 @@ static void put_group(struct bytes *out, const struct heap_profile *heap, size_t
 	else
 		bytes_printf(out,
 			     "  misuse     %" PRIu64
-			     " free%s of what no allocator gave, %s0x%" PRIx64 "\n",
+			     " free%s of memory that no allocator returned, %s0x%" PRIx64 "\n",
 			     group->count, one ? "" : "s", one ? "" : "the first of ",
 			     group->address);
 	put_stack(out, heap->profile, group->op == HEAP_MOVE ? "realloc by" : "freed by",
 		  stacks->stack);
-	put_stack(out, heap->profile, "before by", stacks->freed);
+	put_stack(out, heap->profile, "earlier by", stacks->freed);
 	put_stack(out, heap->profile, "allocated by", stacks->allocated);
 }
 
@@ -75,7 +75,8 @@ void misuse_text_put(struct bytes *out, const struct heap_profile *heap, size_t 
 	for (size_t i = 0; i < misuses->groups.count && i < most; i++)
 		put_group(out, heap, i);
 	if (misuses->groups.count > most)
-		bytes_printf(out, "             and %zu more ways\n", misuses->groups.count - most);
+		bytes_printf(out, "             and %zu more kinds\n",
+			     misuses->groups.count - most);
 }
 
 static void json_stack(struct json *json, const struct profile *profile, const char *key,

@@ -67,15 +67,15 @@ static void put_totals(const struct sheet *sheet)
 	bytes_printf(out, "%s allocated in ", bytes_of(totals->allocated.bytes).text);
 	put_blocks(out, totals->allocated.blocks);
 	bytes_printf(out, "%s of them temporary\n", count_of(totals->temporary_blocks).text);
-	bytes_printf(out, "at most %s live in ", bytes_of(totals->peak.bytes).text);
+	bytes_printf(out, "peak %s in ", bytes_of(totals->peak.bytes).text);
 	put_blocks(out, totals->peak.blocks);
 	bytes_printf(out, "after %s; ", time_of(sheet->from_ns + totals->peak_ns).text);
 	bytes_printf(out, "at the end %s in ", bytes_of(totals->live.bytes).text);
 	bytes_printf(out, "%s\n", count_of(totals->live.blocks).text);
 	if (sheet->report->sampled) {
-		bytes_printf(out, "these are estimates of sampled blocks: allocated ± %s, ",
+		bytes_printf(out, "these are estimates from sampled blocks: allocated ± %s, ",
 			     bytes_of(sqrt(totals->allocated_variance.bytes)).text);
-		bytes_printf(out, "at most ± %s (one standard error)\n",
+		bytes_printf(out, "peak ± %s (one standard error)\n",
 			     bytes_of(sqrt(totals->peak_variance.bytes)).text);
 	}
 }
@@ -191,7 +191,7 @@ static void put_growth(const struct sheet *sheet, size_t at)
 			rate += sheet->findings->growths.items[i].trend.bytes_per_second;
 	if (!row)
 		return;
-	bytes_printf(sheet->out, "grows all the time by %s a second  ", bytes_of(rate).text);
+	bytes_printf(sheet->out, "grows steadily by %s per second  ", bytes_of(rate).text);
 	put_place(sheet, row);
 	bytes_put_u8(sheet->out, '\n');
 }
@@ -202,7 +202,7 @@ static void put_findings(const struct sheet *sheet)
 	struct bytes *out = sheet->out;
 
 	if (findings->items.count > 0)
-		bytes_printf(out, "\nover time, and who makes the difference\n");
+		bytes_printf(out, "\nover time, with the sites responsible\n");
 	for (size_t i = 0; i < findings->items.count; i++)
 		put_finding(sheet, &findings->items.items[i]);
 	for (size_t i = 0; i < findings->growths.count; i++)
@@ -235,7 +235,7 @@ static void put_text(const struct sheet *sheet)
 	else
 		put_rows(sheet);
 	if (sheet->pools) {
-		bytes_printf(sheet->out, "\npools of the program's own, inside of the above: ");
+		bytes_printf(sheet->out, "\nthe program's own pools, included above: ");
 		put_totals(sheet->pools);
 		put_rows(sheet->pools);
 	}

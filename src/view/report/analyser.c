@@ -61,7 +61,7 @@ void findings_put_text(const struct findings *findings, struct bytes *out)
 	if (findings->left_out > 0)
 		bytes_printf(out, "and %llu more\n", (unsigned long long)findings->left_out);
 	if (findings->items.count == 0)
-		bytes_printf(out, "nothing was found\n");
+		bytes_printf(out, "no findings\n");
 }
 
 void findings_put_json(const struct findings *findings, struct bytes *out)

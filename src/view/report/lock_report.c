@@ -44,9 +44,9 @@ int lock_report_check(const struct profile *profile, struct error *err)
 		return 0;
 	return error_advise(
 		err,
-		error_set(err, -EINVAL, "the recording does not tell which locks were waited for%s",
-			  is_away ? ": only the engine ebpf sees them"
-				  : ": it is not of time off the CPUs"),
+		error_set(err, -EINVAL, "the recording has no lock waits%s",
+			  is_away ? ": only --engine ebpf records them"
+				  : ": it does not record off-CPU time"),
 		"record with: sudo wick record --engine ebpf --mode offcpu --waker -- COMMAND");
 }
 
@@ -160,7 +160,7 @@ static void put_rows(const struct report *report, const struct lock_rows *rows)
 	if (more > 0)
 		bytes_printf(out, "%s more lock%s\n", quantity_count(more).text, quantity_s(more));
 	if (!rows->has_wakers)
-		bytes_printf(out, "\nwho held them is not recorded: wick record --waker tells\n");
+		bytes_printf(out, "\nlock holders were not recorded: use wick record --waker\n");
 }
 
 int lock_report_text(const struct report *report)
@@ -169,7 +169,7 @@ int lock_report_text(const struct report *report)
 	int r = make_rows(report, &rows);
 
 	if (r == 0 && rows.items.count == 0)
-		bytes_printf(report->out, "no thread has waited for a lock\n");
+		bytes_printf(report->out, "no thread waited for a lock\n");
 	else if (r == 0)
 		put_rows(report, &rows);
 	lock_rows_fini(&rows);

@@ -167,7 +167,7 @@ static void put_gauges(const struct report *report)
 			     quantity_of(gauge->last, unit).text);
 		bytes_printf(report->out, ", lowest %s", quantity_of(gauge->lowest, unit).text);
 		bytes_printf(report->out, ", highest %s", quantity_of(gauge->highest, unit).text);
-		bytes_printf(report->out, ", mean %s (told %s time%s)\n",
+		bytes_printf(report->out, ", mean %s (reported %s time%s)\n",
 			     quantity_of(mean, unit).text, quantity_count(gauge->times).text,
 			     gauge->times == 1 ? "" : "s");
 	}
@@ -224,15 +224,14 @@ static void put_head(const struct report *report)
 		 "was in a damaged part of the file and is not in these numbers",
 		 "were in damaged parts of the file and are not in these numbers");
 	put_damage(report);
-	put_loss(report, quality->truncated, quality->samples,
-		 "has a stack that was cut before its root",
-		 "have stacks that were cut before their root");
-	put_loss(report, quality->unsymbolised, quality->samples, "ended in code without a name",
-		 "ended in code without a name");
-	put_loss(report, quality->corrupted, quality->samples, "of these is in a damaged file",
-		 "of these are in damaged files");
-	put_loss(report, quality->invalid, quality->samples, "of these is in no module",
-		 "of these are in no module");
+	put_loss(report, quality->truncated, quality->samples, "has a truncated stack",
+		 "have truncated stacks");
+	put_loss(report, quality->unsymbolised, quality->samples, "ended in code without a symbol",
+		 "ended in code without a symbol");
+	put_loss(report, quality->corrupted, quality->samples, "among these is in a damaged file",
+		 "among these are in damaged files");
+	put_loss(report, quality->invalid, quality->samples, "among these is outside any module",
+		 "among these are outside any module");
 	bytes_put_u8(out, '\n');
 }
 
@@ -417,8 +416,8 @@ static int put_hint(const struct report *report)
 	report_put_name(report->out,
 			profile_text(profile, profile->functions.items[hint.function].name));
 	bytes_printf(report->out,
-		     " has %s itself in %u rows, of functions inlined into it; --no-inline shows "
-		     "it as one\n",
+		     " has %s self cost, spread over %u rows of functions inlined into it; "
+		     "--no-inline shows it in one row\n",
 		     quantity_share(hint.self, report->total).text, hint.rows);
 	return 0;
 }
@@ -437,8 +436,8 @@ static int put_table(struct report *report)
 	shown = shown_rows(report, &rows);
 	if (rows.count == 0)
 		bytes_printf(report->out,
-			     "these samples have no stacks: there is no %s to list; --by thread "
-			     "shows whose they are\n",
+			     "these samples have no stacks, so there is no %s to list; use --by "
+			     "thread to see which threads they come from\n",
 			     kinds[report->options->by].name);
 	layout = measure(report, &rows, shown);
 	if (rows.count > 0)
@@ -574,8 +573,12 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	if (options->by == REPORT_BY_LOCK && lock_report_check(profile, err) < 0)
 		return -EINVAL;
 	if (options->by == REPORT_BY_SITE)
-		return error_advise(err, error_set(err, -EINVAL, "a profile alone has no sites"),
-				    "they are in the recording itself: wick report --by site FILE");
+		return error_advise(
+			err,
+			error_set(
+				err, -EINVAL,
+				"the profile has no allocation sites: it is not a heap recording"),
+			"record one with wick heap, then: wick report --by site FILE");
 	chosen.color = chosen.color && !chosen.json;
 	if (chosen.sort == REPORT_SORT_USUAL)
 		chosen.sort = chosen.tree ? REPORT_SORT_TOTAL : REPORT_SORT_SELF;

@@ -133,7 +133,7 @@ void report_values_put_head(const struct report *report)
 	const char *missing = left_out(profile);
 	struct value_ratio ratios[VALUE_RATIOS_MAX];
 	size_t count = value_ratios_of(profile, ratios);
-	const char *between = "beside it: ";
+	const char *between = "also: ";
 	uint32_t i;
 
 	for (i = 0; i < profile->value_count; i++) {
@@ -156,9 +156,9 @@ void report_values_put_head(const struct report *report)
 	if (!missing)
 		return;
 	report_color(report, REPORT_YELLOW);
-	bytes_printf(report->out, "not shown, there are too many: ");
+	bytes_printf(report->out, "too many to show: ");
 	text_put_terminal(report->out, missing);
-	bytes_printf(report->out, "; --event shows one of them\n");
+	bytes_printf(report->out, "; choose one with --event\n");
 	report_plain(report);
 }
 

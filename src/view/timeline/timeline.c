@@ -145,9 +145,9 @@ static uint32_t row_of(struct timeline *timeline, const struct profile *profile,
 
 static int too_many(const struct timeline *timeline, struct error *err)
 {
-	(void)error_set(err, -E2BIG, "steps of %s are too many for a timeline",
+	(void)error_set(err, -E2BIG, "too many steps of %s for a timeline",
 			quantity_of((int64_t)timeline->step_ns, "nanoseconds").text);
-	error_remedy(err, "take longer ones with --step, or a part with --from and --to");
+	error_remedy(err, "use longer steps with --step, or a shorter range with --from and --to");
 	return -E2BIG;
 }
 
@@ -361,7 +361,7 @@ static void put_scale(const struct sheet *sheet, uint64_t highest)
 	int gap = (int)sheet->steps - (int)(strlen(from.text) + strlen(end.text));
 	struct bytes *out = sheet->out;
 
-	bytes_printf(out, ", the highest has %s of ",
+	bytes_printf(out, ", the highest is %s of ",
 		     quantity_of((int64_t)highest, sheet->type.unit).text);
 	text_put_terminal(out, sheet->type.name);
 	bytes_printf(out, "\n\n%7s  %9s  %s", "share", "samples", from.text);
@@ -410,10 +410,12 @@ static void put_text(const struct sheet *sheet)
 	if (profile->quality.lost > 0)
 		bytes_printf(out, ", %s lost", quantity_count(profile->quality.lost).text);
 	if (profile->recorded_ns > 0)
-		bytes_printf(out, ", %s recorded with gaps between",
+		bytes_printf(out, ", %s recorded with gaps in between",
 			     quantity_of((int64_t)profile->recorded_ns, "nanoseconds").text);
 	if (has_no_times(sheet)) {
-		bytes_printf(out, "; the profile has no times: all is in one column\n\n%7s  %9s\n",
+		bytes_printf(out,
+			     "; the profile has no timestamps: everything is in one column\n\n%7s  "
+			     "%9s\n",
 			     "share", "samples");
 	} else {
 		bytes_printf(out, ", a column is %s",

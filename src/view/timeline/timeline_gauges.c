@@ -89,7 +89,8 @@ void timeline_gauges_put_text(const struct timeline_gauges *gauges, const struct
 
 	if (gauges->tracks.count == 0)
 		return;
-	bytes_printf(out, "\n%7s  %9s  %s\n", "last", "highest", "gauges, each to its highest");
+	bytes_printf(out, "\n%7s  %9s  %s\n", "last", "highest",
+		     "gauges, each scaled to its highest");
 	for (i = 0; i < profile->gauges.count; i++) {
 		const struct profile_gauge *gauge = &profile->gauges.items[i];
 		const char *name = profile_text(profile, gauge->name);

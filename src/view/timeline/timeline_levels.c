@@ -60,9 +60,9 @@ static void put_line(const struct profile *profile, const struct level_track *tr
 			     levels[at].known
 				     ? quantity_bar((uint64_t)levels[at].level, (uint64_t)highest)
 				     : " ");
-	bytes_printf(out, track->kind == LEVEL_HEAP ? "  live in the heap" : "  resident (");
+	bytes_printf(out, track->kind == LEVEL_HEAP ? "  live heap" : "  resident (");
 	if (track->kind == LEVEL_HEAP && steps.from_ns > 0)
-		bytes_printf(out, ", of what came since");
+		bytes_printf(out, ", allocated since then");
 	if (track->kind == LEVEL_RESIDENT) {
 		text_put_terminal(out, profile_text(profile, track->process_comm));
 		bytes_printf(out, "/%" PRIu32 ")", track->pid);
@@ -79,7 +79,8 @@ int timeline_levels_put_text(const struct profile *profile, struct timeline_step
 		return -ENOMEM;
 	if (!is_any_shown(profile))
 		return 0;
-	bytes_printf(out, "\n%8s %9s  %s\n", "last", "highest", "memory, each to its highest");
+	bytes_printf(out, "\n%8s %9s  %s\n", "last", "highest",
+		     "memory, each scaled to its highest");
 	for (size_t i = 0; i < profile->time.tracks.count; i++) {
 		const struct level_track *track = &profile->time.tracks.items[i];
 

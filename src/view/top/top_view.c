@@ -141,7 +141,7 @@ static void put_status(struct top_screen *screen, const struct top_model *model,
 			     100.0 * (double)model->all / (double)profile->duration_ns);
 	put_quality(&text, &profile->quality);
 	if (state->since_start && facts->forgotten > 0)
-		bytes_printf(&text, ", %s not kept",
+		bytes_printf(&text, ", %s dropped",
 			     quantity_share(facts->forgotten, facts->forgotten + model->all).text);
 	put_choices(&text, model, state);
 	bytes_printf(&text, "  %s", facts->engine);
@@ -291,10 +291,10 @@ static const char *why_empty(const struct top_model *model, const struct top_sta
 	if (model->profile->duration_ns < NS_PER_SEC)
 		return "no samples yet";
 	if (model->all > 0)
-		return "no samples of what is zoomed into, in this window";
+		return "no samples of the zoomed function or thread in this window";
 	return strcmp(model->profile->value_types[model->value].name, "cpu") == 0
-		       ? "no samples: nothing runs on a CPU"
-		       : "no samples: nothing was off the CPUs and came back";
+		       ? "no samples: nothing is running on a CPU"
+		       : "no samples: no thread went off CPU and came back";
 }
 
 static void put_table(struct top_screen *screen, const struct top_model *model,
@@ -373,21 +373,21 @@ static void put_flame(struct top_screen *screen, const struct top_model *model,
 static void put_help(struct top_screen *screen)
 {
 	static const char *const lines[] = {
-		"1 2 3, Tab   functions, threads, the flame graph alone",
+		"1 2 3, Tab   functions, threads, only the flame graph",
 		"Up Down j k  choose a row; Page Up, Page Down, Home, End",
 		"arrows       in the flame graph: choose a box",
 		"Enter        zoom: only stacks with this function, or this thread",
-		"Esc          back: one zoom, the thread, the filter",
-		"/            filter by a part of the name; Enter keeps it, Esc does not",
-		"s            sort: by self, by total, by name",
-		"w            the last seconds, or all since the start",
-		"p, Space     pause what is shown; samples are still taken",
-		"r            begin anew",
+		"Esc          go back: one zoom, the thread, the filter",
+		"/            filter by part of the name; Enter keeps it, Esc drops it",
+		"s            sort by self, total or name",
+		"w            show the last seconds, or everything since the start",
+		"p, Space     freeze the display; sampling continues",
+		"r            start over",
 		"? h          this help",
 		"q, Ctrl-C    quit",
 		"",
-		"SELF: time in the function itself. TOTAL: with what it called.",
-		"Boxes are as wide as their TOTAL; a function stands below its caller.",
+		"SELF: time in the function itself. TOTAL: including what it called.",
+		"Boxes are as wide as their TOTAL; a function is below its caller.",
 	};
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(lines) && i < middle_rows(screen->rows); i++)
