@@ -165,15 +165,16 @@ static void mistakes_name_file_and_line(void **state)
 		const char *text;
 		const char *words;
 	} bad[] = {
-		{"hello", "f:1: \"hello\" begins no rule"},
-		{"{\n}", "f:2: the rule that begins in line 1 has no name"},
-		{"{\n x\n Memcheck:Leak\n fun:a\n", "has no }"},
-		{"{\n x\n Memcheck:Leak\n foo\n}\n", "f:4: \"foo\": a frame is"},
-		{"{\n x\n Memcheck:Leak\n match-leak-kinds: lost\n}", "\"lost\" is no kind"},
-		{"\n\nrule x\n size 5..4\nend", "f:4: \"5..4\": a range is"},
-		{"rule x\n size\nend", "a range is"},
-		{"rule x\n at a.c:x\nend", "a file is"},
-		{"rule x\n frob\nend", "a rule has kinds"},
+		{"hello", "f:1: \"hello\" does not start a rule"},
+		{"{\n}", "f:2: the rule at line 1 has no name"},
+		{"{\n x\n Memcheck:Leak\n fun:a\n", "has no closing }"},
+		{"{\n x\n Memcheck:Leak\n foo\n}\n", "f:4: \"foo\": expected fun:"},
+		{"{\n x\n Memcheck:Leak\n match-leak-kinds: lost\n}",
+		 "\"lost\" is not a leak kind"},
+		{"\n\nrule x\n size 5..4\nend", "f:4: \"5..4\": expected a range"},
+		{"rule x\n size\nend", "expected a range"},
+		{"rule x\n at a.c:x\nend", "expected FILE"},
+		{"rule x\n frob\nend", "expected kinds"},
 		{"rule x\n kinds growth\nend", "would suppress everything"},
 		{"rule x\n size 1", "has no end"},
 		{"leak:", "would suppress everything"},
@@ -205,7 +206,7 @@ static void limits_are_kept(void **state)
 			 -EINVAL);
 	assert_int_equal(suppressions_parse(&list, "f", text, SUPPRESSION_LINE_MAX, NULL, &err),
 			 -EINVAL);
-	assert_non_null(strstr(err.text, "a line of 4096 bytes"));
+	assert_non_null(strstr(err.text, "the line has 4096 bytes"));
 	for (size_t i = 0; i <= SUPPRESSION_RULES_MAX; i++)
 		memcpy(text + 7 * i, "leak:a\n", 7);
 	assert_int_equal(

@@ -63,15 +63,14 @@ static void tell_pointers(const struct leak_row *row, leak_words_fn *tell, void 
 		uint32_t bit;
 		const char *words;
 	} sources[] = {
-		{LEAK_FROM_GLOBAL, "a pointer is in data of a program or library"},
+		{LEAK_FROM_GLOBAL, "a pointer is in static data of a program or library"},
 		{LEAK_FROM_STACK, "a pointer is on a stack"},
 		{LEAK_FROM_REGISTER, "a pointer is in a register"},
-		{LEAK_FROM_TLS, "a pointer is in data of a thread"},
+		{LEAK_FROM_TLS, "a pointer is in thread-local data"},
 		{LEAK_FROM_MAPPING, "a pointer is in memory that the program mapped itself"},
 		{LEAK_FROM_BLOCK, "a pointer is in another block"},
 		{LEAK_FROM_FREED, "a pointer is in freed memory"},
-		{LEAK_FROM_DEAD_STACK,
-		 "a pointer is in a part of a stack that is no longer in use"},
+		{LEAK_FROM_DEAD_STACK, "a pointer is in an unused part of a stack"},
 		{LEAK_FROM_PADDING, "a pointer is in the unused end of a block"},
 	};
 
@@ -84,10 +83,10 @@ static void tell_pointers(const struct leak_row *row, leak_words_fn *tell, void 
 		if (evidence & sources[i].bit)
 			tell(self, sources[i].words);
 	if (evidence & LEAK_INSIDE)
-		tell(self, row->kind == LEAK_POSSIBLE ? "none leads to where it begins"
-						      : "pointers lead into it as well");
+		tell(self, row->kind == LEAK_POSSIBLE ? "none leads to its start"
+						      : "other pointers lead into it");
 	if (evidence & LEAK_IN_CYCLE)
-		tell(self, "blocks hold each other");
+		tell(self, "its blocks point to each other");
 }
 
 static void tell_class(const struct leak_row *row, leak_words_fn *tell, void *self)
@@ -98,10 +97,10 @@ static void tell_class(const struct leak_row *row, leak_words_fn *tell, void *se
 							 : "nothing points to it");
 		break;
 	case LEAK_INDIRECT:
-		tell(self, "only blocks that are lost lead to it");
+		tell(self, "only lost blocks point to it");
 		break;
 	case LEAK_PROBABLE:
-		tell(self, "nothing that is in use points to it");
+		tell(self, "only memory that is no longer in use points to it");
 		break;
 	case LEAK_REACHABLE:
 		if (row->is_lifetime)
@@ -134,18 +133,18 @@ static void tell_growth(const struct growth *growth, leak_words_fn *tell, void *
 
 	if (growth->kind == GROWTH_UNBOUNDED) {
 		(void)snprintf(words, sizeof(words),
-			       "grows by %s a second from %s to %s, no end in sight",
+			       "grows by %s per second from %s to %s without levelling off",
 			       rate_of(growth->bytes_per_second).text,
 			       time_of(growth->from_ns).text, time_of(growth->to_ns).text);
 		tell(self, words);
 	} else if (growth->kind == GROWTH_SLOWS) {
-		tell(self, "grows ever more slowly");
+		tell(self, "growth is slowing down");
 	} else if (growth->kind == GROWTH_LEVELLED) {
 		tell(self, "grew and levelled off, as a cache does");
 	}
 	if (growth->change_ns > 0) {
 		(void)snprintf(words, sizeof(words),
-			       "after %s its rate went from %s to %s a second",
+			       "after %s its rate changed from %s to %s per second",
 			       time_of(growth->change_ns).text,
 			       rate_of(growth->before_bytes_per_second).text,
 			       rate_of(growth->after_bytes_per_second).text);
@@ -167,13 +166,13 @@ void leak_evidence_words(const struct leak_row *row, const struct leak_scan *sca
 		tell_growth(&row->growth, tell, self);
 	if (row->kind != LEAK_REACHABLE && row->lost_calls > 0) {
 		(void)snprintf(words, sizeof(words),
-			       "%s call%s of the allocator %s lost, and may have freed it",
+			       "%s allocator call%s %s lost and may have freed it",
 			       quantity_count(row->lost_calls).text, quantity_s(row->lost_calls),
 			       row->lost_calls == 1 ? "was" : "were");
 		tell(self, words);
 	}
 	if (scan && scan->unread_threads > 0) {
-		(void)snprintf(words, sizeof(words), "%u threads could not be looked at",
+		(void)snprintf(words, sizeof(words), "the stacks of %u threads could not be read",
 			       scan->unread_threads);
 		tell(self, words);
 	} else if (scan && scan->unread_bytes > 0) {
@@ -192,7 +191,7 @@ const char *leak_trigger_name(uint32_t trigger)
 		[LEAK_ON_DEMAND] = "on demand",
 	};
 
-	return trigger < ARRAY_SIZE(names) ? names[trigger] : "at some time";
+	return trigger < ARRAY_SIZE(names) ? names[trigger] : "at an unknown time";
 }
 
 const char *leak_method(const struct leak_row *row, const struct leak_scan *scan)
@@ -216,21 +215,21 @@ const char *leak_advice(const struct leak_row *row)
 	static const char *const advice[] = {
 		[LEAK_DEFINITE] = "The last pointer was overwritten or went out of scope. Free "
 				  "the block before that, or keep the pointer.",
-		[LEAK_INDIRECT] = "It goes with the block that leads to it: free both, the inner "
-				  "one first.",
-		[LEAK_PROBABLE] = "Its owner was freed or has returned. Free what it holds in "
-				  "the same place.",
-		[LEAK_POSSIBLE] = "Only the inside is pointed to, as of an array with a header or "
-				  "of a second base class. See that somebody frees its begin.",
-		[LEAK_REACHABLE] = "It is still in use, or kept by a list that nobody clears. "
-				   "Worth a look when there is much of it.",
-		[LEAK_GROWTH] = "More is kept all the time. Look for a list, map or cache that is "
-				"added to and never bounded or cleared.",
-		[LEAK_UNSCANNED] = "Start the program with wick heap --leaks to learn who "
+		[LEAK_INDIRECT] = "A lost block points to it: free both, this one first.",
+		[LEAK_PROBABLE] = "Its owner was freed or has returned. Free what the owner holds "
+				  "at that point.",
+		[LEAK_POSSIBLE] =
+			"All pointers lead into the block, as with an array with a header or a "
+			"second base class. Check that the code frees it by its start address.",
+		[LEAK_REACHABLE] = "It is still in use, or held by a list that is never cleared. "
+				   "Worth a look if it is large.",
+		[LEAK_GROWTH] = "It keeps growing. Look for a list, map or cache that is never "
+				"bounded or cleared.",
+		[LEAK_UNSCANNED] = "Start the program with wick heap --leaks to find out what "
 				   "still points to it.",
 	};
 
-	return row->is_lifetime ? "Made at the start and kept: usually meant. A rule of "
-				  "suppression keeps it out of reports."
+	return row->is_lifetime ? "Allocated at the start and kept: usually intended. Add a "
+				  "suppression rule to leave it out of reports."
 				: advice[row->kind];
 }

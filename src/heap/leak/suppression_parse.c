@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static int wrong(const struct parser *pars
 	va_end(arguments);
 	(void)error_set(parser->err, -EINVAL, "%s:%u: %s", parser->name, parser->line_number,
 			words);
-	error_remedy(parser->err, "docs/user/suppressions.md shows how rules are written");
+	error_remedy(parser->err, "see docs/user/suppressions.md for the syntax of rules");
 	return -EINVAL;
 }
 
@@ -63,10 +63,10 @@ static int next_line(struct parser *parser)
 		if (size == 0 || *start == '#')
 			continue;
 		if (size >= sizeof(parser->line))
-			return wrong(parser, "a line of %zu bytes: at most %u are read", size,
+			return wrong(parser, "the line has %zu bytes: the limit is %u", size,
 				     SUPPRESSION_LINE_MAX - 1);
 		if (memchr(start, 0, size))
-			return wrong(parser, "this is no text");
+			return wrong(parser, "not a text file");
 		memcpy(parser->line, start, size);
 		parser->line[size] = '\0';
 		return 1;
@@ -149,7 +149,7 @@ static int add_frame(struct parser *parser, const struct suppression *rule,
 		     struct suppression_frame frame)
 {
 	if (parser->list->frames.count - rule->first_frame >= SUPPRESSION_FRAMES_MAX)
-		return wrong(parser, "a rule with more than %u frames", SUPPRESSION_FRAMES_MAX);
+		return wrong(parser, "the rule has more than %u frames", SUPPRESSION_FRAMES_MAX);
 	if (frame.what != SUPPRESS_ANY_FRAMES && !frame.pattern)
 		return no_memory(parser);
 	return vec_push(&parser->list->frames, frame) < 0 ? no_memory(parser) : 0;
@@ -173,11 +173,11 @@ static int parse_file(struct parser *parser, const char *text, struct suppressio
 			*dash = '\0';
 		if (number_parse_u64(colon + 1, &from) < 0 || from == 0 || from > UINT32_MAX ||
 		    (dash && (number_parse_u64(dash + 1, &to) < 0 || to < from || to > UINT32_MAX)))
-			return wrong(parser, "\"%s\": a file is FILE, FILE:LINE or FILE:FROM-TO",
+			return wrong(parser, "\"%s\": expected FILE, FILE:LINE or FILE:FROM-TO",
 				     text);
 	}
 	if (!*path)
-		return wrong(parser, "\"%s\" names no file", text);
+		return wrong(parser, "\"%s\": the file name is missing", text);
 	*ret = (struct suppression_frame){SUPPRESS_FILE, keep(parser, path), (uint32_t)from,
 					  (uint32_t)(to ? to : from)};
 	return ret->pattern ? 0 : no_memory(parser);
@@ -224,12 +224,12 @@ static int parse_kinds(struct parser *parser, const char *text, const struct kin
 		       (strlen(known->name) != size || strncmp(known->name, text, size) != 0))
 			known++;
 		if (!known->name)
-			return wrong(parser, "\"%.*s\" is no kind of leak", (int)size, text);
+			return wrong(parser, "\"%.*s\" is not a leak kind", (int)size, text);
 		kinds |= known->kinds;
 		text += size;
 	}
 	if (kinds == 0)
-		return wrong(parser, "no kind of leak is named");
+		return wrong(parser, "expected a leak kind");
 	*ret = kinds;
 	return 0;
 }
@@ -268,7 +268,7 @@ static int valgrind_line(struct parser *parser, struct suppression *rule)
 		if (r < 0)
 			return r;
 	} else if (strcmp(line, "...") != 0)
-		return wrong(parser, "\"%s\": a frame is fun:, obj:, src: or ...", line);
+		return wrong(parser, "\"%s\": expected fun:, obj:, src: or ...", line);
 	return add_frame(parser, rule, frame);
 }
 
@@ -283,7 +283,7 @@ static int parse_valgrind(struct parser *parser)
 	if (r > 0 && strcmp(parser->line, "}") != 0)
 		r = begin_rule(parser, &rule, SUPPRESSION_VALGRIND, parser->line);
 	else if (r >= 0)
-		return wrong(parser, "the rule that begins in line %u has no name", began);
+		return wrong(parser, "the rule at line %u has no name", began);
 	if (r == 0)
 		r = next_line(parser);
 	if (r > 0)
@@ -296,7 +296,7 @@ static int parse_valgrind(struct parser *parser)
 		}
 	}
 	if (r == 0)
-		return wrong(parser, "the rule that begins in line %u has no }", began);
+		return wrong(parser, "the rule at line %u has no closing }", began);
 	if (r < 0)
 		return r;
 	if (!wanted)
@@ -332,8 +332,8 @@ static int parse_range(struct parser *parser, const char *text,
 		*dots = '\0';
 	if ((*copy && number(copy, &range.from) < 0) || (!*copy && !dots) ||
 	    (dots && dots[2] && number(dots + 2, &range.to) < 0) || range.to < range.from)
-		return wrong(parser, "\"%s\": a range is FROM..TO, FROM.., ..TO or one value",
-			     text);
+		return wrong(parser,
+			     "\"%s\": expected a range: FROM..TO, FROM.., ..TO or one value", text);
 	if (!dots)
 		range.to = range.from;
 	*ret = range;
@@ -357,8 +357,8 @@ static int own_frame(struct parser *parser, const struct suppression *rule)
 			return r;
 	} else if (strcmp(parser->line, "...") != 0) {
 		return wrong(parser,
-			     "\"%s\": a rule has kinds, size, time, thread, at, function, module, "
-			     "file, ... and end",
+			     "\"%s\": expected kinds, size, time, thread, at, function, module, "
+			     "file, ... or end",
 			     parser->line);
 	}
 	return add_frame(parser, rule, frame);
@@ -399,7 +399,7 @@ static int parse_own(struct parser *parser, const char *name)
 	while (r == 0) {
 		r = next_line(parser);
 		if (r == 0)
-			return wrong(parser, "the rule that begins in line %u has no end", began);
+			return wrong(parser, "the rule at line %u has no end", began);
 		if (r > 0 && strcmp(parser->line, "end") == 0)
 			break;
 		if (r > 0)
@@ -408,8 +408,7 @@ static int parse_own(struct parser *parser, const char *name)
 	if (r < 0)
 		return r;
 	if (!has_conditions(parser, &rule))
-		return wrong(parser, "the rule that begins in line %u would suppress everything",
-			     began);
+		return wrong(parser, "the rule at line %u would suppress everything", began);
 	return end_rule(parser, &rule);
 }
 
@@ -455,9 +454,11 @@ int suppressions_parse(struct suppressions *list, const char *name, const char *
 	if (size > SUPPRESSION_FILE_MAX)
 		return error_advise(
 			err,
-			error_set(err, -EINVAL, "%s: a file of rules has at most %u MiB", name,
+			error_set(err, -EINVAL,
+				  "%s is larger than %u MiB, the limit for suppression rules", name,
 				  SUPPRESSION_FILE_MAX >> 20),
-			"name a file of rules: wick leaks --gen-suppressions FILE writes some");
+			"give a file of suppression rules: wick leaks --gen-suppressions FILE "
+			"writes some");
 	while ((r = next_line(&parser)) > 0) {
 		const char *rule = after_word(parser.line, "rule");
 
@@ -468,7 +469,7 @@ int suppressions_parse(struct suppressions *list, const char *name, const char *
 		else if (is_lsan(parser.line))
 			r = parse_lsan(&parser);
 		else
-			r = wrong(&parser, "\"%.60s\" begins no rule", parser.line);
+			r = wrong(&parser, "\"%.60s\" does not start a rule", parser.line);
 		if (r < 0)
 			return r;
 	}

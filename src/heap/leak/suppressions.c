@@ -258,7 +258,8 @@ static int read_file(const char *path, struct bytes *ret, struct error *err)
 		uint8_t *place = bytes_reserve(ret, 65536);
 
 		if (!place)
-			return error_set(err, -ENOMEM, "no memory for suppressions %s", path);
+			return error_set(err, -ENOMEM, "cannot read suppressions %s: out of memory",
+					 path);
 		n = read(fd, place, 65536);
 		if (n < 0 && errno == EINTR)
 			n = 1;
