@@ -30,10 +30,10 @@ static const struct engine_ops *first_that_works(const struct target *target, st
 		const struct engine_ops *ops = engine_table[i];
 
 		if (suits(ops, target, &why) && ops->probe(&why) == 0) {
-			log_info("engine %s is taken", ops->name);
+			log_info("engine %s chosen", ops->name);
 			return ops;
 		}
-		log_info("engine %s is left: %s", ops->name, why.text);
+		log_info("engine %s skipped: %s", ops->name, why.text);
 	}
 	if (err)
 		*err = why;
@@ -50,7 +50,7 @@ const struct engine_ops *engine_find(const char *name, const struct target *targ
 	for (i = 0; engine_table[i]; i++)
 		if (strcmp(engine_table[i]->name, name) == 0)
 			return engine_table[i];
-	(void)error_set(err, -EINVAL, "there is no engine called %s", name);
+	(void)error_set(err, -EINVAL, "unknown engine %s", name);
 	error_remedy(err, "see: wick list engines");
 	return NULL;
 }
@@ -59,10 +59,9 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 		      const char *event, struct error *err)
 {
 	if (config->mode == ENGINE_MODE_OFFCPU) {
-		(void)error_set(err, -EINVAL,
-				"the %s engine cannot sample the time off the CPUs alone",
+		(void)error_set(err, -EINVAL, "the %s engine cannot sample only off-CPU time",
 				ops->name);
-		error_remedy(err, "use --mode wall: wick report --by state tells them apart");
+		error_remedy(err, "use --mode wall and wick report --by state");
 		return -EINVAL;
 	}
 	if (strcmp(config->event, "cpu-clock") != 0 && strcmp(config->event, event) != 0)
@@ -72,11 +71,12 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 					      ops->name, config->event),
 				    "leave out -e, or use --engine perf");
 	if (config->period > 0)
-		return error_advise(err,
-				    error_set(err, -EINVAL,
-					      "the %s engine samples at a rate, it has no -c",
-					      ops->name),
-				    "give -F HZ instead, or use --engine perf");
+		return error_advise(
+			err,
+			error_set(err, -EINVAL,
+				  "the %s engine samples at a rate and does not support -c",
+				  ops->name),
+			"give -F HZ instead, or use --engine perf");
 	return 0;
 }
 
@@ -86,10 +86,11 @@ static int check_wakers(const struct engine_ops *ops, const struct engine_config
 {
 	if (!config || !config->wakers || config->mode == ENGINE_MODE_CPU || ops->tells_wakers)
 		return 0;
-	return error_advise(
-		err,
-		error_set(err, -EINVAL, "the %s engine does not see who wakes a thread", ops->name),
-		"leave out --waker, or use --engine ebpf");
+	return error_advise(err,
+			    error_set(err, -EINVAL,
+				      "the %s engine does not see which thread wakes another",
+				      ops->name),
+			    "leave out --waker, or use --engine ebpf");
 }
 
 static int open_one(const struct engine_ops *ops, const struct engine_config *config,

@@ -104,12 +104,12 @@ def test_what_is_mapped_is_recorded_when_asked_for(wick):
 def test_who_has_an_allocator_of_its_own_is_told_apart(wick):
     done = wick.ok("heap", "-o", wick.new_path(), "--", *workload("own_malloc"))
     assert '"own": true' in done.stdout
-    assert "nothing    was recorded: no call of malloc() came to the library" in done.stderr
+    assert "nothing    was recorded: no call of malloc() reached the library" in done.stderr
     static = wick.run("heap", "-o", wick.new_path(), "--", *workload("chain_static"))
     assert static.returncode == contract.FAILED
     assert "linked statically" in static.stderr and "sudo wick heap -p PID" in static.stderr
     both = wick.ok("heap", "-o", wick.new_path(), "--", "sh", "-c", 'true; "$0"', *workload("own_malloc"))
-    assert "in 1 program a malloc() that is linked into it" in both.stderr
+    assert "1 program used a statically linked malloc()" in both.stderr
 
 
 def test_a_program_that_is_linked_with_the_library(alone):
@@ -156,11 +156,11 @@ def test_a_library_without_its_tool(alone, tmp_path_factory):
     shutil.copy(LIBRARY, folder)
     done = alone.run(*workload("memory"), preload=folder / LIBRARY.name, PATH=str(folder))
     assert done.returncode == 0
-    assert "there is no program wick beside this library, nor in PATH" in done.stderr
+    assert "wick is neither beside this library nor in PATH" in done.stderr
     (folder / "wick").write_text("#!/bin/sh\necho WICK_SESSION=/no/such/session\n", encoding="utf-8")
     (folder / "wick").chmod(0o755)
     done = alone.run(*workload("memory"), preload=folder / LIBRARY.name)
-    assert done.returncode == 0 and "the recorder is of another version" in done.stderr
+    assert done.returncode == 0 and "the recorder has another version" in done.stderr
     (folder / "wick").unlink()
     (folder / "wick").symlink_to(WICK)
     (folder / "lib/any/wick").mkdir(parents=True)

@@ -184,7 +184,7 @@ def test_less_is_recorded_where_memory_is_short(wick):
     """40 threads: some blocks are sampled, others only added up, and the sum is what it should be."""
     heap = Heap(wick, workload("strain", "crowd", 40, 1000), "--max-memory", "12M")
     report, truth = heap.report, heap.truth["blocks"]
-    assert "blocks were sampled" in notes(heap) and "only added up" in notes(heap)
+    assert "blocks were sampled" in notes(heap) and "only summed by stack" in notes(heap)
     assert "only counted" not in notes(heap) and notes(heap) in heap.process.stderr
     assert report["quality"]["only_totals"] > 0 and report["quality"]["unknown_frees"] == 0
     blocks = heap.by_function("go_on")["blocks"]
@@ -386,7 +386,7 @@ def test_the_program_goes_on_when_the_recorder_dies(wick, tmp_path):
 
 def test_programs_that_leave_the_library_behind_are_told(wick):
     heap = Heap(wick, ["sh", "-c", "env -i true; true"])
-    assert "not recorded: 1 program begun with an emptied environment" in heap.process.stderr
+    assert "not recorded: 1 program started with an empty environment" in heap.process.stderr
     assert "emptied" not in Heap(wick, ["sh", "-c", "env A=b true; true"]).process.stderr
 
 

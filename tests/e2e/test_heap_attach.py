@@ -50,7 +50,7 @@ class Attached:
         assert self.recorder.returncode == 0, self.notice + self.summary
 
     def run(self):
-        assert "following" in self.notice, self.notice + self.recorder.communicate(timeout=20)[1]
+        assert "probing" in self.notice, self.notice + self.recorder.communicate(timeout=20)[1]
         self.go_on()
         self.end()
         return self
@@ -90,7 +90,7 @@ def build(folder, *options, compiler="gcc"):
 def test_every_function_of_the_allocator_is_counted_to_the_byte(wick, background):
     seen = Attached(wick, background, workload("blocks", "wait", "calls")).run()
     seen.assert_true()
-    assert re.search(r"following \d+ functions of \S*libc\S* in process \d+: \d+ pairs a second, "
+    assert re.search(r"probing \d+ functions of \S*libc\S* in process \d+: \d+ pairs per second, "
                      r"which cost it at least \d+\.\d\d us each", seen.notice), seen.notice
     assert re.search(r"before +up to .* in use when the recording began", seen.summary), seen.summary
     assert re.search(r"cost .*; the process [\d.]+ s of CPU, \d+\.\d\d us per call", seen.summary), seen.summary
@@ -229,7 +229,7 @@ def test_nothing_is_left_behind(wick, background):
     target = background(workload("blocks", "storm"))
     before = wait_for(lambda: text_of(target.pid))
     recorder = wick.start("heap", "-p", target.pid, "--sample", "1M", "-o", wick.new_path())
-    assert "following" in recorder.stderr.readline()
+    assert "probing" in recorder.stderr.readline()
     during, ids = text_of(target.pid), ids_of(recorder.pid)
     assert during != before and {command for command, _ in ids} == set(COMMANDS.values())
     assert all(bpf(*one) for one in ids)
@@ -254,9 +254,9 @@ def test_a_program_that_becomes_another_is_let_go(wick, background):
     target = background(["sh", "-c", "read line; exec sleep 0.3"], stdin=subprocess.PIPE)
     wait_for(lambda: is_reading(target.pid))
     recorder = wick.start("heap", "-p", target.pid, "-o", wick.new_path())
-    assert "following" in recorder.stderr.readline()
+    assert "probing" in recorder.stderr.readline()
     target.communicate("x\n", timeout=20)
-    assert "became another program" in recorder.communicate(timeout=20)[1]
+    assert "executed another program" in recorder.communicate(timeout=20)[1]
 
 
 def test_what_would_cost_too_much_is_refused(wick, background):
@@ -280,10 +280,10 @@ def test_what_cannot_be_followed_is_told_why(wick, background, library, tmp_path
     assert "no such process: 999999999" in refused(wick, "999999999")
     assert wick.run("heap", "-p", os.getpid(), "--", "true").returncode == 2
     told = refused(wick, os.getpid(), "--allocator", "nosuchlib")
-    assert "has mapped no file called nosuchlib" in told and "/maps" in told
+    assert "has not mapped a file named nosuchlib" in told and "/maps" in told
     target = background(workload("blocks", "wait"), stdin=subprocess.PIPE, env={**os.environ, "LD_PRELOAD": str(library)})
     wait_for(lambda: is_reading(target.pid))
-    assert "wick's library is in process" in refused(wick, target.pid)
+    assert "has already loaded wick's library" in refused(wick, target.pid)
     target = background([build(tmp_path, "-static", "-s"), "wait"], stdin=subprocess.PIPE)
     wait_for(lambda: is_reading(target.pid))
     assert "is linked statically and has no symbols" in refused(wick, target.pid)

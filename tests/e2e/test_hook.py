@@ -83,8 +83,8 @@ def test_a_library_and_a_program_behind_a_wrapper(wick):
 
 @pytest.mark.parametrize("how, stacks", [
     ("twice", ["1 block was freed twice, of 100 bytes", "freed by     free_again < main",
-               "before by    free_first < main", "allocated by make_block < main"]),
-    ("foreign", ["1 free of what no allocator gave", "freed by     free_foreign < main"]),
+               "earlier by   free_first < main", "allocated by make_block < main"]),
+    ("foreign", ["1 free of memory that no allocator returned", "freed by     free_foreign < main"]),
 ])
 def test_what_is_freed_wrongly_is_told_with_its_stacks(wick, how, stacks):
     """The C library ends the program by SIGABRT; the event was written before."""
@@ -97,4 +97,4 @@ def test_what_is_freed_wrongly_is_told_with_its_stacks(wick, how, stacks):
 def test_a_program_that_never_comes_is_told(wick):
     program = workload("pool")[0]
     heap = Heap(wick, ["true"], "--hook", f"alloc=box_get@{program},free=box_put@{program}")
-    assert "not hooked: box_get was loaded by no program" in heap.process.stderr
+    assert "not hooked: box_get was not loaded by any program" in heap.process.stderr

@@ -240,7 +240,7 @@ def test_who_is_traced_already_is_not_scanned_and_goes_on(wick):
     done = wick.ok("heap", "-q", "--leaks", "-o", path, "--", *workload("leak_suites/threads", "traced"))
     assert truth_of(done.stdout) == {"traced": nothing()}
     assert "no leak scan: cannot attach" in done.stderr and "is tracing it" in done.stderr
-    assert "end that debugger first" in done.stderr
+    assert "detach that debugger first" in done.stderr
     assert sums_of(wick, path)["unscanned"] == [42, 1]
 
 

@@ -21,7 +21,7 @@ class Late:
         assert self.target.stdout.readline() == "ready\n"
         self.recorder = wick.start("heap", "-p", self.target.pid, "-o", self.path, *options)
         self.said = self.recorder.stderr.readline()
-        assert "following" in self.said, self.said + self.recorder.communicate(timeout=TIMEOUT)[1]
+        assert "probing" in self.said, self.said + self.recorder.communicate(timeout=TIMEOUT)[1]
 
     def lose(self):
         self.target.stdin.write("x\n")

@@ -147,7 +147,7 @@ def test_an_engine_that_sees_no_wakers_refuses_them(wick, engine):
     path = wick.new_path()
     done = wick.run("record", "--mode", "wall", "--waker", "--engine", engine, "-o", path, "--", "true")
     assert done.returncode == contract.USAGE
-    assert f"the {engine} engine does not see who wakes a thread" in done.stderr
+    assert f"the {engine} engine does not see which thread wakes another" in done.stderr
     assert "leave out --waker" in done.stderr and not path.exists()
 
 

@@ -67,7 +67,8 @@ static void without_samples_the_likely_reason_is_told(void **state)
 	struct missing_preload absence = {.joined = 0};
 
 	assert_null(missing_preload_tell(&absence, *state, false));
-	assert_non_null(strstr(missing_preload_tell(&absence, *state, true), "did not get into"));
+	assert_non_null(
+		strstr(missing_preload_tell(&absence, *state, true), "did not load the library"));
 	absence.joined = 1;
 	assert_null(missing_preload_tell(&absence, *state, true));
 	absence.silent_ends = 1;

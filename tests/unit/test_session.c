@@ -89,7 +89,7 @@ static void memory_without_room_is_passed_over_and_that_is_said(void **state)
 	other_bytes = 1 << 30;
 	assert_int_equal(session_open(&session, NULL), 0);
 	assert_memory_equal(session.folder, folder, strlen(folder));
-	assert_non_null(strstr(session.notice, "/dev/shm has only 1.5 MB of room"));
+	assert_non_null(strstr(session.notice, "/dev/shm has only 1.5 MB free"));
 	session_close(&session);
 }
 

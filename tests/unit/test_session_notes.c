@@ -18,13 +18,13 @@ static void threads_without_room_are_told_with_a_remedy_that_is_there(void **sta
 	struct engine_stats stats = {.samples = 1};
 
 	session_note_threads(&stats, counts);
-	assert_string_equal(stats.remark, "not recorded: 7 threads beyond the 8192 that have room "
-					  "at once; use --engine perf");
+	assert_string_equal(
+		stats.remark,
+		"not recorded: 7 threads beyond the limit of 8192 at once; use --engine perf");
 	stats = (struct engine_stats){.heap_events = 1}; /* wick heap has no --engine */
 	session_note_threads(&stats, counts);
-	assert_string_equal(stats.remark,
-			    "not recorded: 7 threads beyond the 8192 that have room "
-			    "at once; follow the heap from outside: wick heap -p PID");
+	assert_string_equal(stats.remark, "not recorded: 7 threads beyond the limit of 8192 at "
+					  "once; follow the heap from outside: wick heap -p PID");
 }
 
 static void calls_that_were_not_seen_have_their_true_reason(void **state)
@@ -34,13 +34,13 @@ static void calls_that_were_not_seen_have_their_true_reason(void **state)
 	struct engine_stats stats = {.heap_events = 1};
 
 	session_note_heap(&stats, counts, &marks);
-	assert_string_equal(stats.remark, "lost: 2 calls of the allocator, by threads that began "
-					  "without the C library, or in the midst of another");
+	assert_string_equal(stats.remark, "lost: 2 allocator calls, by threads that started "
+					  "without the C library, or inside another call");
 	counts[SESSION_NO_SLOT] = 1;
 	stats.remark[0] = '\0';
 	session_note_heap(&stats, counts, &marks);
 	assert_string_equal(stats.remark,
-			    "lost: 2 calls of the allocator, by threads that had no room");
+			    "lost: 2 allocator calls, by threads that had no buffer space");
 }
 
 int main(void)

@@ -268,7 +268,7 @@ static int check(const struct engine_config *config, const struct target *target
 		return 0;
 	(void)error_set(err, -EOPNOTSUPP, "the ptrace engine cannot watch %s",
 			target->kind == TARGET_MACHINE ? "the whole machine" : "a control group");
-	error_remedy(err, "name processes with -p, or use --engine perf");
+	error_remedy(err, "give processes with -p, or use --engine perf");
 	return -EOPNOTSUPP;
 }
 
@@ -297,11 +297,11 @@ static int ptrace_engine_open(const struct engine_config *config, const struct t
 		       "the ptrace engine samples wall-clock time of all threads, %u times a "
 		       "second, %s%s%s%s%s",
 		       engine->stats.frequency_hz,
-		       engine->stats.kernel ? "with kernel frames of those that sleep"
-					    : "without the kernel's frames",
-		       config->unwind == ENGINE_UNWIND_FP ? ", by frame pointers alone" : "",
+		       engine->stats.kernel ? "with kernel frames of sleeping threads"
+					    : "without kernel frames",
+		       config->unwind == ENGINE_UNWIND_FP ? ", by frame pointers only" : "",
 		       config->stack_bytes < ENGINE_STACK_BYTES
-			       ? "; it copies no stacks: --stack-size changes nothing"
+			       ? "; it copies no stacks: --stack-size has no effect"
 			       : "",
 		       config->why_lesser ? "; " : "",
 		       config->why_lesser ? config->why_lesser : "");
@@ -400,7 +400,7 @@ static const char *ptrace_engine_notice(void *self)
 
 const struct engine_ops ptrace_engine_ops = {
 	.name = "ptrace",
-	.summary = "stops threads and walks their stacks: wall-clock time, no perf events needed",
+	.summary = "stops threads and walks their stacks: wall-clock time, needs no perf events",
 	.probe = ptrace_engine_probe,
 	.open = ptrace_engine_open,
 	.start = ptrace_engine_start,

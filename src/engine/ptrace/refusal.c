@@ -39,7 +39,7 @@ static int explain_tracer(int code, pid_t pid, pid_t tracer, struct error *err)
 	(void)process_info_read(tracer, &info, NULL); /* without its name then */
 	(void)error_set(err, code, "cannot attach to process %d: %s (process %d) is tracing it",
 			(int)pid, info.comm, (int)tracer);
-	error_remedy(err, "end that debugger first, or use what needs no ptrace: wick record -p %d",
+	error_remedy(err, "detach that debugger first, or record without ptrace: wick record -p %d",
 		     (int)pid);
 	return code;
 }
@@ -67,13 +67,15 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 		return process_error(err, -ESRCH, tid, "state");
 	if (info.state == 'Z' && tid == pid && info.thread_count > 1) {
 		(void)error_set(err, -ESRCH, "the main thread of process %d has ended", (int)pid);
-		error_remedy(err, "its other threads go on: wick sample --threads %d", (int)pid);
+		error_remedy(err, "its other threads still run: wick sample --threads %d",
+			     (int)pid);
 		return -ESRCH;
 	}
 	if (info.state == 'Z' || info.state == 'X' || code == -ESRCH) {
 		(void)error_set(err, -ESRCH, "process %d has ended", (int)pid);
-		error_remedy(err,
-			     "ps -e shows such processes as <defunct>; attach to one that runs");
+		error_remedy(
+			err,
+			"ps -e shows such processes as <defunct>; attach to a running process");
 		return -ESRCH;
 	}
 	if (tracer > 0)
@@ -81,9 +83,9 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 	if (pid == getpid())
 		return error_advise(err,
 				    error_set(err, code,
-					      "cannot attach to process %d: it is this very one",
+					      "cannot attach to process %d: it is wick itself",
 					      (int)pid),
-				    "name another process");
+				    "give another process");
 	if (!is_privileged() && info.uid != geteuid()) {
 		(void)error_errno(err, code, "cannot attach to process %d (owned by %s)", (int)pid,
 				  info.user);
@@ -91,12 +93,11 @@ int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err)
 		return code;
 	}
 	if (is_privileged() && !info.executable[0])
-		return error_advise(
-			err,
-			error_set(err, code,
-				  "cannot attach to process %d: %s is a part of the kernel",
-				  (int)pid, info.comm),
-			"sample the kernel as root: wick record -a --kernel");
+		return error_advise(err,
+				    error_set(err, code,
+					      "cannot attach to process %d: %s is a kernel thread",
+					      (int)pid, info.comm),
+				    "sample the kernel as root: wick record -a --kernel");
 	return explain_scope(code, pid, err);
 }
 

@@ -336,12 +336,13 @@ static int deliver(struct sampler *sampler, struct error *err)
 	int r = 0;
 
 	if (sampler->failure == -EOPNOTSUPP)
-		return error_advise(
-			err, error_set(err, sampler->failure, "32-bit programs cannot be walked"),
-			"use --engine perf, which follows their frame pointers");
+		return error_advise(err,
+				    error_set(err, sampler->failure,
+					      "cannot walk the stacks of 32-bit programs"),
+				    "use --engine perf, which follows their frame pointers");
 	if (sampler->failure < 0)
 		return error_errno(err, sampler->failure,
-				   "the ptrace engine cannot read a thread that it stopped");
+				   "the ptrace engine cannot read a stopped thread");
 	refresh(sampler);
 	for (size_t i = 0; i < sampler->taken.count; i++)
 		add_kernel_part(sampler, &sampler->taken.items[i]);

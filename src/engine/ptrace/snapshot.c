@@ -147,8 +147,8 @@ static int explain_late(const struct snapshot *snapshot, struct error *err)
 {
 	(void)error_set(err, -ETIMEDOUT, "process %d does not stop", (int)snapshot->pid);
 	error_remedy(err,
-		     "it waits for a disk, a child or a CPU: look again when it goes on with "
-		     "wick heap --scan -p %d",
+		     "it is waiting for a disk, a child or a CPU; try again later with wick heap "
+		     "--scan -p %d",
 		     (int)snapshot->pid);
 	return -ETIMEDOUT;
 }
@@ -342,11 +342,9 @@ static int check_filter(pid_t pid, struct error *err)
 
 	if (thread_status_read(pid, "Seccomp", 10, &mode) < 0 || mode == 0)
 		return 0;
-	(void)error_set(err, -EPERM,
-			"process %d filters its system calls and is not copied for a "
-			"scan",
+	(void)error_set(err, -EPERM, "process %d has a seccomp filter and is not copied for a scan",
 			(int)pid);
-	error_remedy(err, "what it does not free is told all the same: wick leaks FILE");
+	error_remedy(err, "unfreed blocks are reported anyway: wick leaks FILE");
 	return -EPERM;
 }
 
@@ -384,14 +382,14 @@ static int explain_copy(const struct snapshot *snapshot, int code, struct error 
 
 	if (code == -EAGAIN)
 		return error_advise(
-			err,
-			error_set(err, code, "process %d is stopped and cannot be copied", pid),
-			"let it go on (kill -CONT %d), then: wick heap --scan -p %d", pid, pid);
+			err, error_set(err, code, "cannot copy process %d: it is stopped", pid),
+			"resume it (kill -CONT %d), then: wick heap --scan -p %d", pid, pid);
 	if (code == -ENOEXEC)
 		return error_advise(
-			err, error_set(err, code, "process %d began another program just now", pid),
-			"look again: wick heap --scan -p %d", pid);
-	return error_errno(err, code, "process %d cannot be copied for a scan", pid);
+			err,
+			error_set(err, code, "process %d has just executed another program", pid),
+			"try again: wick heap --scan -p %d", pid);
+	return error_errno(err, code, "cannot copy process %d for a scan", pid);
 }
 
 static int copy(struct snapshot *snapshot, struct error *err)

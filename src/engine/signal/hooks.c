@@ -45,9 +45,9 @@ void hooks_count(struct hooks *hooks, const struct session_process *process)
 }
 
 static const char *const reasons[SESSION_HOOK_STATES] = {
-	[SESSION_HOOK_DIFFERS] = "has other code in memory than in its file",
-	[SESSION_HOOK_NO_ROOM] = "has no free memory near it for a jump",
-	[SESSION_HOOK_REFUSED] = "may not be changed: the system forbids it",
+	[SESSION_HOOK_DIFFERS] = "differs in memory from its file",
+	[SESSION_HOOK_NO_ROOM] = "has no free memory nearby for a jump",
+	[SESSION_HOOK_REFUSED] = "cannot be patched: the system forbids it",
 };
 
 /* Why it was not hooked where it should have been; NULL: it was, or nobody has it. */
@@ -67,7 +67,7 @@ void hooks_remark(const struct hooks *hooks, struct engine_stats *stats)
 		const char *reason = reason_of(hooks, i);
 
 		if (!reason && hooks->programs[i][SESSION_HOOK_SET] == 0)
-			reason = "was loaded by no program";
+			reason = "was not loaded by any program";
 		if (reason)
 			session_note(stats, "not hooked: %s %s", hooks->items[i].name, reason);
 	}

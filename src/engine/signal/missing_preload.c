@@ -12,10 +12,11 @@
 
 #define OTHER_ENGINES "use --engine ptrace, or as root --engine ebpf"
 #define BY_TIME                                                                                    \
-	"the heap is seen from inside alone; wick record --engine ptrace shows where time goes"
+	"the heap can only be recorded from inside; wick record --engine ptrace shows where time " \
+	"goes"
 /* A text, and what to do instead. */
 #define ADVISE(text) (absence->heap ? text BY_TIME : text OTHER_ENGINES)
-#define OUTSIDE "an emptied environment (env -i), a static or setuid program or another user"
+#define OUTSIDE "an empty environment (env -i), a static or setuid program or another user"
 
 static int stat_program(pid_t pid, struct stat *ret)
 {
@@ -64,28 +65,28 @@ const char *missing_preload_tell(const struct missing_preload *absence, const ch
 				 bool none)
 {
 	if (is_marked(folder, SESSION_LIMITED))
-		return ADVISE("programs whose files may not grow (ulimit -f) were not recorded; "
-			      "raise the limit; else: ");
+		return ADVISE("programs with a file size limit (ulimit -f) were not recorded; "
+			      "raise the limit, or: ");
 	if (is_marked(folder, SESSION_NO_ROOM))
-		return "there was no room for what some programs record; free some in /dev/shm, "
-		       "or set TMPDIR to a folder that has some";
+		return "no space to record some programs; free some in /dev/shm, or set TMPDIR to "
+		       "a folder with free space";
 	if (absence->became_other)
-		return ADVISE("the program became another that the library is not in: " OUTSIDE
-			      " keep it out; ");
+		return ADVISE(
+			"the program executed another one that did not load the library: " OUTSIDE
+			" prevents it; ");
 	if (!none)
 		return NULL;
 	if (absence->joined == 0)
-		return ADVISE("the library did not get into the program: " OUTSIDE
-			      " keep it out; ");
+		return ADVISE("the program did not load the library: " OUTSIDE " prevents it; ");
 	if (absence->heap && absence->sampled)
-		return "of the blocks that the program asked for none was chosen, or none came to "
-		       "the library; give a smaller --sample, or leave it out to see all";
+		return "no allocation was sampled, or none reached the library; use a smaller "
+		       "--sample, or leave it out to record all";
 	if (absence->heap)
-		return "no call of malloc() came to the library. A program that has its allocator "
-		       "linked into it calls that one: link the allocator dynamically; wick record "
-		       "shows where time goes";
+		return "no call of malloc() reached the library. A program with a statically "
+		       "linked allocator calls that one: link the allocator dynamically; wick "
+		       "record shows where time goes";
 	if (absence->silent_ends > 0)
-		return ADVISE("what was started ended soon, or became another program that the "
-			      "library is not in: " OUTSIDE " keep it out; ");
+		return ADVISE("the program ended early, or executed another one that did not load "
+			      "the library: " OUTSIDE " prevents it; ");
 	return NULL;
 }

@@ -62,9 +62,9 @@ int preload_path(char *ret, size_t size, struct error *err)
 	(void)snprintf(ret, size, "%s/%s", WICK_PRELOAD_FOLDER, LIBRARY_NAME);
 	if (access(ret, R_OK) == 0)
 		return 0;
-	(void)error_set(err, -ENOENT, "the library that samples from inside, %s, is not there",
+	(void)error_set(err, -ENOENT, "cannot find %s, the library that samples inside programs",
 			LIBRARY_NAME);
-	error_remedy(err, "install wick anew: it belongs in %s", WICK_PRELOAD_FOLDER);
+	error_remedy(err, "reinstall wick: the library belongs in %s", WICK_PRELOAD_FOLDER);
 	return -ENOENT;
 }
 
@@ -87,7 +87,7 @@ bool preload_find_program(const char *program, char *ret, size_t size)
 
 static int refuse(struct error *err, const char *program, const char *why)
 {
-	(void)error_set(err, -EOPNOTSUPP, "the signal engine cannot enter %s: %s", program, why);
+	(void)error_set(err, -EOPNOTSUPP, "the signal engine cannot sample %s: %s", program, why);
 	error_remedy(err, "sample it from outside: --engine ptrace, or as root --engine ebpf");
 	return -EOPNOTSUPP;
 }
@@ -142,7 +142,7 @@ static int check_file(const char *program, const char *path, struct elf_file *el
 	if (interpreter[0] == '\0' && !is_loader(path))
 		return refuse(err, program, "it is linked statically");
 	if (strstr(interpreter, "/ld-musl"))
-		return refuse(err, program, "it runs with another C library, musl");
+		return refuse(err, program, "it uses another C library, musl");
 	return rights ? refuse(err, program, rights) : 0;
 }
 

@@ -158,10 +158,10 @@ static bool make_roomy_folder(struct session *session, uint64_t least_bytes)
 		remove_left_overs(parent);
 		bytes = room_bytes(parent);
 		if (bytes < least_bytes)
-			(void)snprintf(session->notice, sizeof(session->notice),
-				       "%.56s has only %.1f MB of room: samples go through files "
-				       "elsewhere",
-				       parent, (double)bytes / 1e6);
+			(void)snprintf(
+				session->notice, sizeof(session->notice),
+				"%.56s has only %.1f MB free: samples go through files elsewhere",
+				parent, (double)bytes / 1e6);
 		else if (make_folder_in(session, parent))
 			return true;
 	}
@@ -174,8 +174,8 @@ static int make_folder(struct session *session, struct error *err)
 	if (make_roomy_folder(session, ROOM_BYTES) || make_roomy_folder(session, 0))
 		return 0;
 	session->folder[0] = '\0';
-	(void)error_file(err, -errno, "the signal engine cannot make a folder for samples");
-	error_remedy(err, "let /dev/shm or /tmp be writable, or set TMPDIR");
+	(void)error_file(err, -errno, "the signal engine cannot create a folder for samples");
+	error_remedy(err, "make /dev/shm or /tmp writable, or set TMPDIR");
 	return -EACCES;
 }
 
@@ -211,8 +211,9 @@ static int make_control(struct session *session, struct error *err)
 	session->control_fd = fd;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || posix_fallocate(fd, 0, sizeof(*control)) != 0 ||
 	    !name_control(session)) {
-		(void)error_set(err, -ENOSPC, "no room in %s", session->folder);
-		error_remedy(err, "free some, or use another engine (see: wick list engines)");
+		(void)error_set(err, -ENOSPC, "no space left in %s", session->folder);
+		error_remedy(err,
+			     "free some space, or use another engine (see: wick list engines)");
 		return -ENOSPC;
 	}
 	control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -233,7 +234,7 @@ static int make_wake(struct session *session, struct error *err)
 
 	(void)snprintf(path, sizeof(path), "%s/%s", session->folder, SESSION_WAKE);
 	if (mkfifo(path, 0600) < 0)
-		return error_file(err, -errno, "cannot make %s", path);
+		return error_file(err, -errno, "cannot create %s", path);
 	/* Opened for both: without a writer it would always be readable. */
 	session->wake_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	return session->wake_fd < 0 ? error_file(err, -errno, "cannot open %s", path) : 0;
@@ -251,7 +252,7 @@ static int make_environment(struct session *session, struct error *err)
 		return r;
 	(void)snprintf(path, sizeof(path), "%s/%s", session->folder, SESSION_LIBRARY);
 	if (symlink(library, path) < 0)
-		return error_file(err, -errno, "cannot make %s", path);
+		return error_file(err, -errno, "cannot create %s", path);
 	if (asprintf(&session->environment[0], "LD_PRELOAD=%s%s%s", path,
 		     others && others[0] ? ":" : "", others ? others : "") < 0 ||
 	    asprintf(&session->environment[1], SESSION_VARIABLE "=%s", session->folder) < 0)
@@ -319,6 +320,6 @@ int session_each_file(const struct session *session, session_file_fn *fn, void *
 		(void)closedir(dir);
 	/* Others are of the program, which may do what it likes. */
 	return code == -EMFILE || code == -ENFILE
-		       ? error_file(err, code, "cannot read what a program hands to the recorder")
+		       ? error_file(err, code, "cannot read what a program sends to the recorder")
 		       : 0;
 }

@@ -29,19 +29,18 @@ void session_note_threads(struct engine_stats *stats, const uint64_t *counts)
 	if (counts[SESSION_LEFT] > 0)
 		session_note(
 			stats,
-			"not recorded: %llu program%s begun with an emptied environment (env -i); "
+			"not recorded: %llu program%s started with an empty environment (env -i); "
 			"keep " SESSION_VARIABLE " and LD_PRELOAD in it",
 			(unsigned long long)counts[SESSION_LEFT],
 			session_note_s(counts[SESSION_LEFT]));
 	if (counts[SESSION_NO_LABEL] > 0)
-		session_note(
-			stats,
-			"%llu label%s had no room: those of a thread have %u bytes; shorten them",
-			(unsigned long long)counts[SESSION_NO_LABEL],
-			session_note_s(counts[SESSION_NO_LABEL]), SESSION_TEXT_BYTES);
+		session_note(stats,
+			     "%llu label%s dropped: a thread has %u bytes for labels; shorten them",
+			     (unsigned long long)counts[SESSION_NO_LABEL],
+			     session_note_s(counts[SESSION_NO_LABEL]), SESSION_TEXT_BYTES);
 	if (counts[SESSION_NO_SLOT] > 0)
 		session_note(stats,
-			     "not recorded: %llu thread%s beyond the %u that have room at once; %s",
+			     "not recorded: %llu thread%s beyond the limit of %u at once; %s",
 			     (unsigned long long)counts[SESSION_NO_SLOT],
 			     session_note_s(counts[SESSION_NO_SLOT]), SESSION_SLOTS,
 			     stats->heap_events > 0 || counts[SESSION_HEAP_MISSED] > 0
@@ -53,18 +52,18 @@ void session_note_threads(struct engine_stats *stats, const uint64_t *counts)
 			     session_note_s(counts[SESSION_NO_TIMER]));
 	if (counts[SESSION_SHARED_TIMER] > 0)
 		session_note(stats,
-			     "the kernel had no timer for %llu thread%s: sampled by the one of the "
-			     "process, no faster than the kernel ticks; raise ulimit -i",
+			     "the kernel had no timer for %llu thread%s: sampled by the process "
+			     "timer, no faster than the kernel tick; raise ulimit -i",
 			     (unsigned long long)counts[SESSION_SHARED_TIMER],
 			     session_note_s(counts[SESSION_SHARED_TIMER]));
 	/* Of the heap there is no count of stacks that were walked. */
 	if (stats->heap_events == 0 && stats->samples > 0 &&
 	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
-		session_note(
-			stats,
-			"%.0f %% of stacks by frame pointers alone, for lack of unwind tables: "
-			"callers may be missing",
-			100.0 * (double)counts[SESSION_FRAME_POINTERS] / (double)stats->samples);
+		session_note(stats,
+			     "%.0f %% of stacks by frame pointers only, because unwind tables are "
+			     "missing: callers may be missing",
+			     100.0 * (double)counts[SESSION_FRAME_POINTERS] /
+				     (double)stats->samples);
 }
 
 void heap_marks_take(struct heap_marks *marks, const struct tick_clock *clock,
@@ -107,24 +106,22 @@ static void remark_steps(struct engine_stats *stats, const uint64_t *counts,
 			     samples_s);
 	if (totals_s >= 0)
 		session_note(stats,
-			     "from %.3f s on blocks were only added up by their stacks, because of "
+			     "from %.3f s on blocks were only summed by stack, because of "
 			     "--max-memory: what is live does not include them",
 			     totals_s);
 	if (counts_s >= 0)
 		session_note(
 			stats,
 			"from %.3f s on blocks were only counted, because of --max-memory: %llu "
-			"with %llu bytes, of no stack",
+			"with %llu bytes, without stacks",
 			counts_s, (unsigned long long)counts[SESSION_HEAP_COUNTED],
 			(unsigned long long)counts[SESSION_HEAP_COUNTED_BYTES]);
 	if (none_s >= 0)
-		session_note(
-			stats,
-			"from %.3f s on the heap was not recorded in a program that wrote over our "
-			"tables more than 100 times: it writes where it should not, see valgrind "
-			"or "
-			"-fsanitize=address",
-			none_s);
+		session_note(stats,
+			     "from %.3f s on the heap was not recorded in a program that overwrote "
+			     "our tables more than 100 times: it writes out of bounds, try "
+			     "valgrind or -fsanitize=address",
+			     none_s);
 }
 
 void session_note_heap(struct engine_stats *stats, const uint64_t *counts,
@@ -132,39 +129,34 @@ void session_note_heap(struct engine_stats *stats, const uint64_t *counts,
 {
 	remark_steps(stats, counts, marks);
 	if (counts[SESSION_HEAP_DEEPBIND] > 0)
-		session_note(
-			stats,
-			"opened with RTLD_DEEPBIND, so that its calls of malloc() go past us and "
-			"are "
-			"not seen: %s%s; open it without that flag",
-			marks->deepbind, counts[SESSION_HEAP_DEEPBIND] > 1 ? " and others" : "");
+		session_note(stats,
+			     "opened with RTLD_DEEPBIND, so its calls of malloc() bypass us and "
+			     "are not seen: %s%s; open it without that flag",
+			     marks->deepbind,
+			     counts[SESSION_HEAP_DEEPBIND] > 1 ? " and others" : "");
 	if (counts[SESSION_HEAP_STALLS] > 0)
-		session_note(
-			stats,
-			"the recorder did not get to run for a second, %llu time%s: what programs "
-			"did "
-			"meanwhile is lost in part; give it a CPU",
-			(unsigned long long)counts[SESSION_HEAP_STALLS],
-			session_note_s(counts[SESSION_HEAP_STALLS]));
+		session_note(stats,
+			     "the recorder did not run for a second, %llu time%s: part of what "
+			     "programs did meanwhile is lost; give it a CPU",
+			     (unsigned long long)counts[SESSION_HEAP_STALLS],
+			     session_note_s(counts[SESSION_HEAP_STALLS]));
 	if (counts[SESSION_HEAP_MISSED] > 0)
-		session_note(stats, "lost: %llu call%s of the allocator, by threads that %s",
+		session_note(stats, "lost: %llu allocator call%s, by threads that %s",
 			     (unsigned long long)counts[SESSION_HEAP_MISSED],
 			     session_note_s(counts[SESSION_HEAP_MISSED]),
 			     counts[SESSION_NO_SLOT] > 0
-				     ? "had no room"
-				     : "began without the C library, or in the midst of another");
+				     ? "had no buffer space"
+				     : "started without the C library, or inside another call");
 	if (counts[SESSION_HEAP_BYPASSED] > 0 && stats->heap_events > 0) /* else: absence */
-		session_note(
-			stats,
-			"in %llu program%s a malloc() that is linked into it is called instead of "
-			"the library's: what it gives is not seen; link the allocator dynamically",
-			(unsigned long long)counts[SESSION_HEAP_BYPASSED],
-			session_note_s(counts[SESSION_HEAP_BYPASSED]));
+		session_note(stats,
+			     "%llu program%s used a statically linked malloc() instead of the "
+			     "library's: its blocks are not seen; link the allocator dynamically",
+			     (unsigned long long)counts[SESSION_HEAP_BYPASSED],
+			     session_note_s(counts[SESSION_HEAP_BYPASSED]));
 	if (counts[SESSION_HEAP_DAMAGED] > 0)
-		session_note(
-			stats,
-			"the program wrote over our tables, %llu time%s: it writes where it should "
-			"not, see valgrind or -fsanitize=address",
-			(unsigned long long)counts[SESSION_HEAP_DAMAGED],
-			session_note_s(counts[SESSION_HEAP_DAMAGED]));
+		session_note(stats,
+			     "the program overwrote our tables, %llu time%s: it writes out of "
+			     "bounds, try valgrind or -fsanitize=address",
+			     (unsigned long long)counts[SESSION_HEAP_DAMAGED],
+			     session_note_s(counts[SESSION_HEAP_DAMAGED]));
 }

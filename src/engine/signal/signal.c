@@ -463,26 +463,26 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	if (absent && (stats->samples > 0 || stats->heap_events > 0))
 		session_note(stats, "%s", absent);
 	if (counts[SESSION_FAULTS] > 0)
-		session_note(stats, "wick's own code met %llu fault%s in the program%s; report it",
-			     (unsigned long long)counts[SESSION_FAULTS],
-			     session_note_s(counts[SESSION_FAULTS]),
-			     engine->given_up ? ", and sampling ended by that" : "");
+		session_note(
+			stats,
+			"wick's own code caused %llu fault%s in the program%s; please report it",
+			(unsigned long long)counts[SESSION_FAULTS],
+			session_note_s(counts[SESSION_FAULTS]),
+			engine->given_up ? ", which ended sampling" : "");
 	if (engine->own_signal > 0)
-		session_note(stats, "a program uses SIGPROF: sampled by signal %u",
+		session_note(stats, "a program uses SIGPROF: sampling with signal %u",
 			     engine->own_signal);
 	if (engine->sealed > 0)
-		session_note(stats,
-			     "filters its system calls, and is sampled no more: %llu program%s",
+		session_note(stats, "seccomp filter installed, sampling stopped: %llu program%s",
 			     (unsigned long long)engine->sealed, session_note_s(engine->sealed));
 	if (engine->refused_events > 0)
-		session_note(stats,
-			     "%llu event%s left out: too many names, or a weight beyond 2^63",
+		session_note(stats, "%llu event%s dropped: too many names, or a weight above 2^63",
 			     (unsigned long long)engine->refused_events,
 			     session_note_s(engine->refused_events));
 	session_note_heap(stats, counts, &engine->heap_marks);
 	if (damaged > 0)
 		session_note(stats,
-			     "%llu allocation%s left out: what the program says makes no sense",
+			     "%llu allocation%s dropped: the program reported inconsistent values",
 			     (unsigned long long)damaged, session_note_s(damaged));
 	hooks_remark(&engine->hooks, stats);
 	session_note_threads(stats, counts);
@@ -660,8 +660,10 @@ static int signal_engine_suits(const struct target *target, struct error *err)
 		return 0;
 	if (target->kind == TARGET_COMMAND)
 		return target->program ? preload_check(target->program, err) : 0;
-	(void)error_set(err, -EOPNOTSUPP, "the signal engine works inside programs that it starts");
-	error_remedy(err, "give a program to run; --engine ptrace attaches to what runs");
+	(void)error_set(err, -EOPNOTSUPP,
+			"the signal engine can only sample programs that it starts");
+	error_remedy(err,
+		     "give a program to run, or attach to a running process with --engine ptrace");
 	return -EOPNOTSUPP;
 }
 
@@ -760,7 +762,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	}
 	if (engine->samples)
 		(void)snprintf(engine->notice, sizeof(engine->notice),
-			       "the signal engine samples inside the program, without the kernel's "
+			       "the signal engine samples inside the program, without kernel "
 			       "frames%s%s%s%s",
 			       engine->session.notice[0] ? "; " : "", engine->session.notice,
 			       config->why_lesser ? "; " : "",
@@ -774,7 +776,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 
 const struct engine_ops signal_engine_ops = {
 	.name = "signal",
-	.summary = "from inside the program, by timers; needs no rights, for commands only",
+	.summary = "from inside the program, by timers; needs no privileges, only for commands",
 	.probe = signal_engine_probe,
 	.suits = signal_engine_suits,
 	.environment = signal_engine_environment,

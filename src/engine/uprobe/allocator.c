@@ -287,7 +287,7 @@ static int place_functions(struct search *search, struct allocator *ret, struct 
 	if (r == 0)
 		add_whole(elf, ret);
 	elf_close(elf);
-	return r < 0 ? error_errno(err, r, "cannot place the functions of %s", search->best->path)
+	return r < 0 ? error_errno(err, r, "cannot locate the functions of %s", search->best->path)
 		     : 0;
 }
 
@@ -295,23 +295,23 @@ static int place_functions(struct search *search, struct allocator *ret, struct 
 static int explain(const struct search *search, struct error *err)
 {
 	if (search->wish && !search->is_named) {
-		(void)error_set(err, -EINVAL, "process %d has mapped no file called %s",
+		(void)error_set(err, -EINVAL, "process %d has not mapped a file named %s",
 				(int)search->pid, search->wish);
-		error_remedy(err, "see what it has: grep r-xp /proc/%d/maps", (int)search->pid);
+		error_remedy(err, "list its files: grep r-xp /proc/%d/maps", (int)search->pid);
 	} else if (search->wish) {
-		(void)error_set(err, -EINVAL, "%s has no functions malloc and free with a name",
+		(void)error_set(err, -EINVAL, "%s has no symbols malloc and free",
 				search->looked_at);
-		error_remedy(err, "leave out --allocator to have it looked for");
+		error_remedy(err, "leave out --allocator to search for the allocator");
 	} else if (!strchr(search->looked_at, ',')) {
-		(void)error_set(err, -EOPNOTSUPP,
-				"%s is linked statically and has no symbols: nothing tells where "
-				"its malloc is",
-				search->looked_at);
-		error_remedy(err, "run one that was not stripped");
+		(void)error_set(
+			err, -EOPNOTSUPP,
+			"cannot find malloc in %s: it is linked statically and has no symbols",
+			search->looked_at);
+		error_remedy(err, "run a build that is not stripped");
 	} else {
-		(void)error_set(err, -EOPNOTSUPP, "process %d has no malloc; looked at: %s",
+		(void)error_set(err, -EOPNOTSUPP, "process %d has no malloc; searched: %s",
 				(int)search->pid, search->looked_at);
-		error_remedy(err, "name the module that has it: --allocator LIB|PATH");
+		error_remedy(err, "give the module that has it: --allocator LIB|PATH");
 	}
 	return err ? err->code : -EINVAL;
 }
@@ -330,7 +330,7 @@ static int check_program(struct search *search, struct error *err)
 	if (head[EI_CLASS] == ELFCLASS64)
 		return 0;
 	(void)error_set(err, -EOPNOTSUPP, "process %d is a 32-bit program", (int)search->pid);
-	error_remedy(err, "only the heap of 64-bit programs can be followed");
+	error_remedy(err, "only the heap of 64-bit programs can be recorded");
 	return -EOPNOTSUPP;
 }
 
@@ -345,11 +345,11 @@ static int choose(struct search *search, struct allocator *ret, struct error *er
 	consider_all(search);
 	if (search->is_recorded) {
 		(void)error_set(err, -EBUSY,
-				"wick's library is in process %d already and sees its heap from "
-				"inside",
+				"process %d has already loaded wick's library, which records its "
+				"heap from inside",
 				(int)search->pid);
-		error_remedy(err, "look at the recording that it writes, or start the program "
-				  "without the library");
+		error_remedy(err, "use the recording that it writes, or start the program without "
+				  "the library");
 		return -EBUSY;
 	}
 	if (!search->best)

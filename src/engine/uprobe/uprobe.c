@@ -59,7 +59,7 @@ static int uprobe_suits(const struct target *target, struct error *err)
 {
 	if (target->kind == TARGET_PROCESSES && target->count == 1 && !target->joins)
 		return 0;
-	(void)error_set(err, -EINVAL, "the uprobe engine follows one process that runs: give -p");
+	(void)error_set(err, -EINVAL, "the uprobe engine records one running process: give -p");
 	error_remedy(err, "wick heap -p PID");
 	return -EINVAL;
 }
@@ -67,13 +67,14 @@ static int uprobe_suits(const struct target *target, struct error *err)
 static int check(const struct engine_config *config, const struct target *target, struct error *err)
 {
 	if (!config->heap.attach) {
-		(void)error_set(err, -EINVAL, "the uprobe engine follows the heap alone");
+		(void)error_set(err, -EINVAL, "the uprobe engine records only the heap");
 		error_remedy(err, "use wick heap -p PID, or another --engine");
 		return -EINVAL;
 	}
 	if (config->heap.maps) {
 		(void)error_set(err, -EINVAL,
-				"--maps: what a process maps is not seen from outside");
+				"the uprobe engine does not support --maps: it cannot see mappings "
+				"from outside");
 		error_remedy(err, "leave out --maps");
 		return -EINVAL;
 	}
@@ -156,8 +157,8 @@ static int judge_rate(struct uprobe_engine *engine, uint64_t elapsed_ns, struct 
 		uint64_t sampled_ns = probe_cost_pair_ns(&engine->cost, true);
 
 		(void)error_set(err, -EBUSY,
-				"process %d allocates and frees %.0f blocks a second: probes would "
-				"cost it at least %.2f us for each, %.0f %% of a CPU",
+				"process %d allocates and frees %.0f blocks per second: probes "
+				"would cost it at least %.2f us each, %.0f %% of a CPU",
 				(int)engine->pid, engine->pairs, (double)pair_ns / 1e3,
 				share * 100);
 		error_remedy(err,
@@ -168,7 +169,7 @@ static int judge_rate(struct uprobe_engine *engine, uint64_t elapsed_ns, struct 
 		return -EBUSY;
 	}
 	(void)snprintf(engine->notice, sizeof(engine->notice),
-		       "following %u functions of %.200s in process %d: %.0f pairs a second, which "
+		       "probing %u functions of %.200s in process %d: %.0f pairs per second, which "
 		       "cost it at least %.2f us each (%.1f %% of a CPU)",
 		       engine->allocator.count, engine->allocator.name, (int)engine->pid,
 		       engine->pairs, (double)pair_ns / 1e3, share * 100);
@@ -382,12 +383,13 @@ static void tell_remark(const struct uprobe_engine *engine, const uint64_t *coun
 			struct engine_stats *ret)
 {
 	add_remark(ret,
-		   "sampled blocks are left out, for there was no room to wait for their end: use "
-		   "a larger --sample",
+		   "sampled blocks were dropped because the table of live blocks was full: use a "
+		   "larger --sample",
 		   counters[BPF_HEAP_COUNT_UNKEPT]);
-	add_remark(ret, "processes became another program, which is not followed", engine->execs);
-	add_remark(ret, "stacks are cut, in code that was new", counters[BPF_HEAP_COUNT_BARE]);
-	add_remark(ret, "calls were missed for want of memory in the kernel",
+	add_remark(ret, "processes executed another program, which is not recorded", engine->execs);
+	add_remark(ret, "stacks were truncated in newly loaded code",
+		   counters[BPF_HEAP_COUNT_BARE]);
+	add_remark(ret, "calls were missed because the kernel ran out of memory",
 		   counters[BPF_HEAP_COUNT_UNTHREAD]);
 }
 
@@ -409,7 +411,7 @@ static void uprobe_stats(void *self, bool final, struct engine_stats *ret)
 		       counters[BPF_HEAP_COUNT_RETURNS] * engine->cost.return_ns;
 	(void)snprintf(ret->why_none, sizeof(ret->why_none),
 		       "the process called none of the functions of %.150s; if it has another "
-		       "allocator, name it by --allocator",
+		       "allocator, give it with --allocator",
 		       engine->allocator.name);
 	tell_remark(engine, counters, ret);
 }
@@ -427,7 +429,7 @@ static int uprobe_set_rate(void *self, uint32_t frequency_hz, struct error *err)
 	(void)self;
 	(void)frequency_hz;
 	return error_advise(err, error_set(err, -EOPNOTSUPP, "the heap is not sampled by time"),
-			    "begin anew with --sample BYTES to record fewer blocks");
+			    "start over with --sample BYTES to record fewer blocks");
 }
 
 const struct engine_ops uprobe_engine_ops = {
