@@ -286,17 +286,17 @@ static bool is_recorder_there(void)
 	if (n > 0 && take_session(answer))
 		return true;
 	if (fd < 0)
-		complain("no process for the recorder can be started", "",
+		complain("cannot start a process for the recorder", "",
 			 "; raise ulimit -u, or use wick heap");
 	else if (n == -ETIMEDOUT)
-		complain("the recorder did not answer in 5 s", "", "; run it by wick heap instead");
+		complain("the recorder did not answer in 5 s", "", "; use wick heap instead");
 	else if (n > 0 && answer[0] == NO_TOOL && named)
-		complain(TOOL_VARIABLE "=", named, " cannot be run; let it name the program wick");
+		complain(TOOL_VARIABLE "=", named, " cannot be run; set it to the path of wick");
 	else if (n > 0 && answer[0] == NO_TOOL)
-		complain("there is no program wick beside this library, nor in PATH", "",
-			 "; let " TOOL_VARIABLE " name it");
+		complain("wick is neither beside this library nor in PATH", "",
+			 "; set " TOOL_VARIABLE " to its path");
 	else
-		complain("the recorder could not begin", "", "; it has said why");
+		complain("the recorder could not start", "", "; see its message");
 	return false;
 }
 
@@ -309,7 +309,7 @@ bool self_start_begin(void)
 	if (*mode == '\0' || strcmp(*place, mode_off) == 0)
 		return false;
 	if (!heap)
-		complain("there is no " MODE_VARIABLE "=", mode, "; what there is is " MODE_HEAP);
+		complain("invalid " MODE_VARIABLE "=", mode, "; the only mode is " MODE_HEAP);
 	/* One pointer changes, and all who have copied none see it: as good as setenv(). */
 	if (heap && is_recorder_there()) {
 		*place = session_variable;
@@ -321,6 +321,6 @@ bool self_start_begin(void)
 
 void self_start_tell_stranger(void)
 {
-	complain("the recorder is of another version", "",
-		 "; let " TOOL_VARIABLE " name that of this library");
+	complain("the recorder has another version", "",
+		 "; set " TOOL_VARIABLE " to the wick of this library");
 }
