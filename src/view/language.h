@@ -2,9 +2,7 @@
 #ifndef WICK_VIEW_LANGUAGE_H
 #define WICK_VIEW_LANGUAGE_H
 
-/*
- * language: what a function was written in, as far as its file and its name tell.
- */
+/* language: the language of a function, guessed from its file and its name. */
 
 struct profile;
 struct profile_function;
@@ -16,7 +14,7 @@ enum language {
 	LANGUAGE_RUST,
 	LANGUAGE_GO,
 	LANGUAGE_PYTHON,
-	LANGUAGE_SCRIPT, /* JavaScript, and what else was compiled while it ran */
+	LANGUAGE_SCRIPT, /* JavaScript and other JIT-compiled code */
 	LANGUAGE_ASSEMBLY,
 	LANGUAGE_KERNEL,
 };

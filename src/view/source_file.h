@@ -3,25 +3,26 @@
 #define WICK_VIEW_SOURCE_FILE_H
 
 /*
- * source_file: the lines of a source file, found by the path that a profile has of it.
+ * source_file: the lines of a source file, found by its path in a profile.
  *
- * In this order: with the beginning of the path replaced as the maps say, as it is, and
- * below each directory by ever less of its path: DIR/a/b.c, DIR/b.c.
+ * The file is searched in this order: with the start of the path replaced according to the maps; at
+ * the path itself; below each directory, by ever shorter ends of the path: DIR/a/b.c, DIR/b.c.
  *
- * Paths are chosen by who wrote the debug information, or the file that was imported: a stranger
- * may name a file that the reader can read and the stranger cannot. So
+ * Whoever wrote the debug information or the imported file chose the paths, so a stranger may name
+ * a file that the reader can read and the stranger cannot. Therefore
  *
- *  - only regular files of a sane size are read, below the folder that debug information tells of
- *    (path_tree() in dwarf/path.h), a directory that the reader has named, or /usr, from where
- *    only what root owns and everybody may read. Imported names have no such folder;
- *  - unless it was asked for, nothing is read but where the recording is a file of the reader,
- *    the processes ran as the reader or root, the program and its debug files belong to one of
- *    them, and so does the source, which everybody may read if it is root's;
- *  - root reads nothing that the owner of the processes, the writer of the debug information or
- *    the caller of sudo may not read. Not known: what everybody may read. Of a named directory
- *    they matter as far as they are known.
+ *  - only regular files of a limited size are read, below the compilation directory in the debug
+ *    information (path_tree() in dwarf/path.h), a directory that the reader has given, or /usr, and
+ *    there only files that root owns and everybody can read. Imported names have no compilation
+ *    directory;
+ *  - unless the user asked for source, it is read only if the recording is a file of the reader,
+ *    the processes ran as the reader or root, and the program, its debug files and the source
+ *    belong to one of them; a source of root must be readable by everybody;
+ *  - root reads nothing that the owner of the processes, the writer of the debug information or the
+ *    caller of sudo cannot read. If one of these is unknown, only what everybody can read. In a
+ *    directory that the reader has given, unknown ones are ignored.
  *
- * The reader is who runs wick, and under sudo also its caller, whose the results are.
+ * The reader is the user who runs wick, and under sudo also its caller, who owns the results.
  */
 
 #include <stdbool.h>
@@ -35,40 +36,40 @@ struct source_search {
 	size_t directory_count;
 	const char *const *maps; /* "FROM=TO" */
 	size_t map_count;
-	bool is_asked; /* a person wants to see source */
+	bool is_asked; /* the user asked for source */
 };
 
-/* Why the text of a file is not there, the better reason last. */
+/* Why the text of a file is missing, the most useful reason last. */
 enum source_lack {
 	SOURCE_LACK_NONE,
-	SOURCE_LACK_FILE,    /* there is none */
-	SOURCE_LACK_FOLDER,  /* it is in no folder that sources are read from */
-	SOURCE_LACK_REQUEST, /* it was not asked for */
-	SOURCE_LACK_RIGHTS,  /* others have to do with it who may not read it */
+	SOURCE_LACK_FILE,    /* no such file */
+	SOURCE_LACK_FOLDER,  /* not in a folder that sources are read from */
+	SOURCE_LACK_REQUEST, /* the user did not ask for it */
+	SOURCE_LACK_RIGHTS,  /* another user who is involved cannot read it */
 	SOURCE_LACKS,
 };
 
 struct source_file {
 	char *path;         /* where it was found */
 	char *text;         /* with NULs at the ends of lines */
-	const char **lines; /* the first one is line 1 */
+	const char **lines; /* lines[0] is line 1 */
 	uint32_t line_count;
 	uint64_t mtime_ns;
-	enum source_lack lack; /* of one that was not found */
+	enum source_lack lack; /* if it was not found */
 };
 
 /*
- * Finds the file of a path (a string id of the profile). Returns 0, -ENOENT when there is none,
- * with nothing but the reason in *ret, or -ENOMEM.
+ * Finds the file of a path (a string id of the profile). Returns 0, -ENOENT with only the reason
+ * set in *ret, or -ENOMEM.
  */
 int source_file_find(const struct source_search *search, const struct profile *profile,
 		     uint32_t path, struct source_file *ret);
 void source_file_fini(struct source_file *file);
 
-/* One line for people: why it is left out, and how to get it. NULL for the first two. */
+/* One line for the user: why source is left out, and how to include it. NULL for the first two. */
 const char *source_lack_text(enum source_lack lack);
 
-/* The text of a line counted from 1; NULL when the file has no such line. */
+/* The text of a line, counted from 1; NULL: no such line. */
 const char *source_file_line(const struct source_file *file, uint32_t line);
 
 #endif

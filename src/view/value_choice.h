@@ -2,18 +2,18 @@
 #ifndef WICK_VIEW_VALUE_CHOICE_H
 #define WICK_VIEW_VALUE_CHOICE_H
 
-/* value_choice: which of the value types of a profile a view shows. */
+/* value_choice: which value type of a profile a view shows. */
 
 #include <stdint.h>
 
 struct error;
 struct profile;
 
-#define VALUE_MAIN UINT32_MAX /* the profile's main one */
+#define VALUE_MAIN UINT32_MAX /* the profile's main value */
 
 /*
- * The value type of a name, or without a name (NULL) the given one. Returns 0, or
- * -EINVAL with the names that there are.
+ * Finds the value type by name, or without a name (NULL) uses value. Returns 0, or -EINVAL with the
+ * existing names in err.
  */
 int value_choose(const struct profile *profile, const char *name, uint32_t value, uint32_t *ret,
 		 struct error *err);

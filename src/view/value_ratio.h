@@ -2,7 +2,7 @@
 #ifndef WICK_VIEW_VALUE_RATIO_H
 #define WICK_VIEW_VALUE_RATIO_H
 
-/* value_ratio: what two value types tell together: instructions for each cycle … */
+/* value_ratio: ratios of two value types, such as instructions per cycle. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,10 +18,10 @@ struct value_ratio {
 	uint32_t part;   /* value types */
 	uint32_t whole;
 	bool more_is_worse;
-	bool is_share; /* written in percent */
+	bool is_share; /* shown in percent */
 };
 
-/* The ratios that the values of a profile allow. Returns how many. */
+/* Lists the ratios that the values of a profile allow. Returns their count. */
 size_t value_ratios_of(const struct profile *profile, struct value_ratio ret[VALUE_RATIOS_MAX]);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WICK_VIEW_VIEW_H
 #define WICK_VIEW_VIEW_H
 
-/* view: the ways in which wick report shows a profile, by name: those of report.h, and more. */
+/* view: the views of wick report by name: those of report.h and those of plug-ins. */
 
 #include "view/report/report.h"
 
@@ -11,20 +11,20 @@ struct view_ops {
 	const char *summary; /* one line of help */
 	enum report_by by;
 
-	/* Of a plug-in, in place of by: its name, and what write_of() is given. */
+	/* For a plug-in, instead of by: its name, and the first argument of write_of(). */
 	const char *plugin;
 	const void *origin;
 	int (*write_of)(const void *origin, const struct profile *profile,
 			const struct report_options *options, struct bytes *out, struct error *err);
 };
 
-/* All of them, NULL last. */
+/* All views, NULL last. */
 extern const struct view_ops *const views[];
 
-/* The view of a name, NULL when there is none. */
+/* Finds a view by name; NULL: none. */
 const struct view_ops *view_find(const char *name);
 
-/* Appends the profile to out. options->by is the view's. */
+/* Appends the profile to out. Ignores options->by. */
 int view_write(const struct view_ops *view, const struct profile *profile,
 	       const struct report_options *options, struct bytes *out, struct error *err);
 

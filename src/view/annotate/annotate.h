@@ -3,18 +3,18 @@
 #define WICK_VIEW_ANNOTATE_ANNOTATE_H
 
 /*
- * annotate: the source lines or the instructions of a function with what each costs.
+ * annotate: the source lines or instructions of a function with the cost of each.
  *
- * What functions cost that were inlined into it counts at the line of the call. Shares
- * are of the function's own total, so that they add up to what it costs with all that it
- * calls; its share of the whole stands in the head.
+ * The cost of inlined functions counts at the line of the call. Shares are of the function's own
+ * total, so they add up to its cost including what it calls; the head shows its share of the whole
+ * profile.
  *
- * JSON has the keys function, title, value {name, unit, total}, self, total,
- * self_percent, total_percent (of the whole), notes [text] and either files [{path,
- * source (where it was found, or null), lines [{line, text, self, self_inlined, total,
- * self_percent, total_percent, self_samples, samples}]}] or, for instructions, modules
- * [{path, instructions [{address, text, line, self, self_percent, samples}]}]; text is
- * null where it is not known. Lines without samples are not listed, instructions are.
+ * JSON has the keys function, title, value {name, unit, total}, self, total, self_percent,
+ * total_percent (of the whole), notes [text] and either files [{path, source (where it was found,
+ * or null), lines [{line, text, self, self_inlined, total, self_percent, total_percent,
+ * self_samples, samples}]}] or, for instructions, modules [{path, instructions [{address, text,
+ * line, self, self_percent, samples}]}]; text is null where it is unknown. Lines without samples
+ * are not listed, instructions are.
  */
 
 #include <stdbool.h>
@@ -29,13 +29,13 @@ struct profile;
 struct annotate_options {
 	bool json;
 	bool color;    /* with terminal escapes and bars */
-	bool assembly; /* instructions instead of lines; in text also where no line is known */
+	bool assembly; /* instructions instead of lines; text also shows them if no line is known */
 	struct source_search sources;
 };
 
 /*
- * Appends the functions of wanted (a byte for each of the profile), called name, to out.
- * The value is the profile's main one.
+ * Appends the functions marked in wanted (one byte for each function of the profile), named name,
+ * to out. The value is the profile's main value.
  */
 int annotate_write(const struct profile *profile, const uint8_t *wanted, const char *name,
 		   const struct annotate_options *options, struct bytes *out, struct error *err);

@@ -2,7 +2,7 @@
 #ifndef WICK_VIEW_ANNOTATE_ANNOTATION_H
 #define WICK_VIEW_ANNOTATE_ANNOTATION_H
 
-/* annotation: what lines and instructions of an annotated function have in common. */
+/* annotation: what the lines and instructions of an annotated function share. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,23 +20,23 @@ struct annotation {
 	const struct profile *profile;
 	const struct annotate_options *options;
 	const uint8_t *wanted;
-	bool assembly; /* asked for, or all that can be shown */
+	bool assembly; /* requested, or the only thing that can be shown */
 	uint32_t value;
 	struct line_row sum;
-	struct report report; /* for shares and colours: the total is the function's */
+	struct report report; /* for shares and colours: its total is the function's */
 	struct report_options report_options;
 	struct json json;
 	VEC(char *) notes;
 };
 
-/* Adds a note that is shown at the end, once. A lack of memory shows in the output. */
+/* Adds a note that is shown once, at the end. If memory runs out, out fails. */
 void annotation_note(struct annotation *annotation, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A bar as long as the share is large; nothing but on a terminal. */
+/* Draws a bar in proportion to the share; only on a terminal. */
 void annotation_put_bar(const struct annotation *annotation, int64_t part);
 
-/* Each writes its part, as text or as the keys of JSON. 0 or -ENOMEM. */
+/* Each appends its part, as text or as JSON keys. 0 or -ENOMEM. */
 int annotation_put_lines(struct annotation *annotation);
 int annotation_put_instructions(struct annotation *annotation);
 

@@ -2,7 +2,7 @@
 #ifndef WICK_VIEW_DIFF_DIFF_ROWS_H
 #define WICK_VIEW_DIFF_DIFF_ROWS_H
 
-/* diff_rows: the rows of a comparison, and the forms they are written in. */
+/* diff_rows: the rows of a comparison, and their output formats. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,14 +14,14 @@ struct diff_options;
 struct diff_change {
 	int64_t before; /* in the unit of the values */
 	int64_t after;
-	double before_share; /* of the side's whole */
+	double before_share; /* of the total of its side */
 	double after_share;
-	double before_value; /* what is compared: shares or amounts */
+	double before_value; /* the compared value: a share or an amount */
 	double after_value;
 	double confidence; /* that there is a change */
 };
 
-/* Changes that are less sure than this are noise. */
+/* Changes with less confidence are noise. */
 #define DIFF_NOISE 0.95
 
 enum diff_state { DIFF_BOTH, DIFF_NEW, DIFF_GONE };
@@ -39,12 +39,12 @@ struct diff_table {
 	const struct diff *diff;
 	const struct diff_options *options;
 	const struct diff_row *rows;
-	size_t count; /* without noise */
+	size_t count; /* excluding noise */
 	size_t shown;
-	size_t noise; /* rows that are left out: their change may be noise */
+	size_t noise; /* rows left out because their change may be noise */
 };
 
-/* Without memory out fails. */
+/* If memory runs out, out fails. */
 void diff_put_text(const struct diff_table *table, struct bytes *out);
 void diff_put_json(const struct diff_table *table, struct bytes *out);
 void diff_put_csv(const struct diff_table *table, struct bytes *out);

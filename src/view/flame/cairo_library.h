@@ -3,11 +3,10 @@
 #define WICK_VIEW_FLAME_CAIRO_LIBRARY_H
 
 /*
- * cairo_library: libcairo, loaded when something is drawn with it.
+ * cairo_library: libcairo, loaded on first use.
  *
- * It brings twenty more libraries along and takes 1.3 ms of CPU to load, too much for
- * every start of a program that draws one in a hundred runs; and where it is missing,
- * everything else works.
+ * It depends on twenty more libraries and takes 1.3 ms of CPU to load: too much for every start of
+ * a program that draws in one of a hundred runs. If it is missing, everything else works.
  */
 
 #include <cairo.h>
@@ -49,7 +48,7 @@ struct cairo_library {
 	__typeof__(cairo_set_font_options) *set_font_options;
 };
 
-/* Loads it; -EOPNOTSUPP in words when it is not there. It stays loaded: see the .c. */
+/* Loads the library; -EOPNOTSUPP if it is missing. It stays loaded: see the .c file. */
 int cairo_library_load(struct cairo_library *cairo, struct error *err);
 
 #endif

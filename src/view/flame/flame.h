@@ -3,8 +3,8 @@
 #define WICK_VIEW_FLAME_FLAME_H
 
 /*
- * flame: a flame graph as one SVG file. A browser makes it interactive (zoom,
- * search, tooltips); everything else shows it as a picture. It loads nothing.
+ * flame: a flame graph as one SVG file. In a browser it is interactive (zoom, search, tooltips);
+ * other viewers show a static picture. The file loads nothing.
  */
 
 #include <stdbool.h>
@@ -18,32 +18,32 @@ struct profile;
 
 enum flame_colors {
 	FLAME_COLORS_CATEGORY = 0, /* program, library, kernel, … with a legend */
-	FLAME_COLORS_MODULE = 1,   /* a hue for each module */
-	FLAME_COLORS_HASH = 2,     /* a hue for each function */
-	FLAME_COLORS_HEAT = 3,     /* the more a function costs itself, the hotter */
-	FLAME_COLORS_CVD = 4,      /* categories told apart by colour-blind people too */
+	FLAME_COLORS_MODULE = 1,   /* one hue per module */
+	FLAME_COLORS_HASH = 2,     /* one hue per function */
+	FLAME_COLORS_HEAT = 3,     /* the larger the self cost, the hotter */
+	FLAME_COLORS_CVD = 4,      /* categories, distinguishable by colour-blind people */
 	FLAME_COLORS_CONTRAST = 5, /* categories with strong contrast and patterns */
-	FLAME_COLORS_LANGUAGE = 6, /* what functions are written in */
-	/* Of a comparison, and only there: more and less in */
+	FLAME_COLORS_LANGUAGE = 6, /* the language of functions */
+	/* Only for comparisons, the colours of more and less: */
 	FLAME_COLORS_RED_BLUE = 7,
-	FLAME_COLORS_ORANGE_BLUE = 8, /* told apart by colour-blind people too */
+	FLAME_COLORS_ORANGE_BLUE = 8, /* distinguishable by colour-blind people */
 };
 
 struct flame_options {
 	const char *title;      /* NULL: the profile's */
 	uint32_t value;         /* FLAME_MAIN_VALUE: the profile's main one */
-	const char *value_name; /* NULL: value tells */
-	uint32_t width_px;      /* until a browser fits it to its window; 200 … 100000 */
+	const char *value_name; /* NULL: use value */
+	uint32_t width_px;      /* initial width; a browser fits it to its window; 200 … 100000 */
 	double min_width_px;    /* narrower boxes are left out and counted */
 	enum flame_colors colors;
 	enum call_tree_group group;
 	bool icicle; /* the root at the top */
 	bool inverted;
 	bool collapse_recursion;
-	/* Of a pair, optional: the profiles before and after, whose losses the head tells. */
+	/* For a pair, optional: the profiles before and after, whose losses the head shows. */
 	const struct profile *sides[2];
-	bool pair;     /* the profile is that of a profile_pair: shows what changed */
-	bool absolute; /* of a pair: compares amounts instead of shares at first */
+	bool pair;     /* the profile belongs to a profile_pair: show what changed */
+	bool absolute; /* for a pair: initially compare amounts instead of shares */
 };
 
 #define FLAME_MAIN_VALUE UINT32_MAX
@@ -54,16 +54,16 @@ struct flame_options {
 	}
 
 /*
- * Appends the SVG to out. Of a pair, widths are those after, or before at the
- * viewer's choice; boxes that only one side has are marked.
+ * Appends the SVG to out. For a pair, widths show after, and the viewer can switch to before; boxes
+ * that exist on only one side are marked.
  */
 int flame_write(const struct profile *profile, const struct flame_options *options,
 		struct bytes *out, struct error *err);
 
 /*
- * Appends a PNG to out: the same picture without the script, in two pixels for each of
- * width_px. One that would be higher than viewers open has one pixel, or leaves out the
- * deepest rows and says so. -EOPNOTSUPP when this wick cannot draw it.
+ * Appends a PNG to out: the same picture without the script, with two pixels per px. If that would
+ * be taller than viewers can open, it has one pixel per px, or leaves out the deepest rows and says
+ * so. -EOPNOTSUPP if this wick cannot draw a PNG.
  */
 int flame_write_png(const struct profile *profile, const struct flame_options *options,
 		    struct bytes *out, struct error *err);

@@ -3,11 +3,11 @@
 #define WICK_VIEW_FLAME_FLAME_CHANGE_H
 
 /*
- * flame_change: how a box of a differential flame graph changed, in words and as
- * the class of its colour: m1 … m4 for more, d1 … d4 for less, "same".
+ * flame_change: how a box of a differential flame graph changed, as text and as its colour class:
+ * m1 … m4 for more, d1 … d4 for less, "same".
  *
- * The colour tells points of the whole: what matters to the program, not to the
- * function. What counts of samples do not bear out has no colour.
+ * The colour shows percentage points of the total: what matters to the program, not to the
+ * function. A change that the sample counts do not support has no colour.
  */
 
 #include <stdbool.h>
@@ -17,13 +17,13 @@
 
 #define FLAME_CHANGE_LEVELS 4
 
-/* Points of the whole from which on a change has the next stronger colour. */
+/* Points of the total at which a change gets the next stronger colour. */
 extern const double flame_change_steps[FLAME_CHANGE_LEVELS];
 
-/* So many standard deviations are as likely as a change must be to have a colour at all. */
+/* A change must exceed this many standard deviations to have a colour at all. */
 #define FLAME_CHANGE_DEVIATIONS 1.6448536269514722
 
-/* What a box, or the root, has on both sides. */
+/* The values of a box, or of the root, on both sides. */
 struct flame_sides {
 	int64_t before;
 	int64_t after;
@@ -34,7 +34,7 @@ struct flame_sides {
 struct flame_change {
 	const char *color; /* class */
 	const char *mark;  /* "new ", "gone " or "" */
-	char sign;         /* '+', '-' or 0: what there is room for in small boxes */
+	char sign;         /* '+', '-' or 0: shown in small boxes */
 	struct quantity text;
 	struct quantity relative;
 };

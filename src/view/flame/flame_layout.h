@@ -3,12 +3,12 @@
 #define WICK_VIEW_FLAME_FLAME_LAYOUT_H
 
 /*
- * flame_layout: where the boxes of a flame graph are, in the units of the values.
+ * flame_layout: the positions of the boxes of a flame graph, in units of the values.
  *
- * A box begins where its parent or its left sibling says, and is as wide as its
- * total, so children fill their parent from the left and what is left at the
- * right is the parent's own cost. Whole numbers: nothing overlaps by rounding.
- * Pixels, colours and names are the drawing's business.
+ * A box begins at the start of its parent or the end of its left sibling, and is as wide as its
+ * total. So children fill their parent from the left, and the rest at the right is the parent's
+ * self cost. Positions are integers: nothing overlaps by rounding. Knows nothing about pixels,
+ * colours and names.
  */
 
 #include <stdint.h>
@@ -28,8 +28,8 @@ struct flame_layout {
 	VEC(struct flame_box) boxes; /* row by row, each from left to right */
 	uint32_t rows;
 	int64_t total;          /* width of the root */
-	uint32_t left_out;      /* branches that are too narrow to be drawn */
-	int64_t left_out_total; /* and their cost */
+	uint32_t left_out;      /* branches that are too narrow to draw */
+	int64_t left_out_total; /* their cost */
 };
 
 /* Leaves out boxes narrower than min_fraction of the root. 0 or -ENOMEM. */

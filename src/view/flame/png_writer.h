@@ -3,7 +3,7 @@
 #define WICK_VIEW_FLAME_PNG_WRITER_H
 
 /*
- * png_writer: a PNG of 8-bit red, green and blue, row by row. It holds two rows, not the
+ * png_writer: a PNG of 8-bit red, green and blue, row by row. It keeps two rows in memory, not the
  * picture, and writes no time and no name: equal pixels give equal files.
  */
 
@@ -15,10 +15,10 @@ struct png_writer;
 /* Borrows out until png_writer_finish(). NULL without memory. */
 struct png_writer *png_writer_new(struct bytes *out, uint32_t width_px, uint32_t height_px);
 
-/* Adds a row of 0x00rrggbb. A lack of memory shows in out. */
+/* Adds a row of 0x00rrggbb. If memory runs out, out fails. */
 void png_writer_row(struct png_writer *png, const uint32_t *pixels);
 
-/* Writes the end, after as many rows as were promised. */
+/* Writes the end, after height_px rows. */
 void png_writer_finish(struct png_writer *png);
 void png_writer_free(struct png_writer *png); /* NULL is fine */
 

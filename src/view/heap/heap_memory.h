@@ -3,13 +3,13 @@
 #define WICK_VIEW_HEAP_HEAP_MEMORY_H
 
 /*
- * heap_memory: the memory of the processes whose heap was recorded, as the kernel told it.
- * docs/design/heap.md says what each part means.
+ * heap_memory: the memory of the processes whose heap was recorded, as reported by the kernel.
+ * docs/design/heap.md explains each part.
  *
- * As JSON a list of readings, {time_ns, resident_bytes, split}: all processes together, each as it
- * was read last. split is null but when one was split just then, or had ended: {tracked_bytes,
- * untracked_bytes, stack_bytes, file_bytes, wick_bytes, heap_bytes, heap_size_bytes,
- * fragmentation}, of which the first five add up to what was resident then.
+ * In JSON it is a list of readings {time_ns, resident_bytes, split}: the sum over all processes,
+ * each as last read. split is null unless a process was split at that moment or had ended:
+ * {tracked_bytes, untracked_bytes, stack_bytes, file_bytes, wick_bytes, heap_bytes,
+ * heap_size_bytes, fragmentation}; the first five add up to the resident memory at that time.
  */
 
 #include <stddef.h>
@@ -19,11 +19,11 @@ struct bytes;
 struct heap_memory_sum;
 struct json;
 
-/* Under key; times are since from_ns before the analysis began. */
+/* Writes the list under key; times count from from_ns before the start of the analysis. */
 void heap_memory_put_json(struct json *json, const char *key, const struct heap_memory_sum *sums,
 			  size_t count, uint64_t from_ns);
 
-/* The moment at which the most was resident that is split, in words. Nothing when there is none. */
+/* Describes the split reading with the most resident memory; nothing if there is none. */
 void heap_memory_put_text(const struct heap_memory_sum *sums, size_t count, struct bytes *out);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_VIEW_HEAP_HEAP_NUMBERS_H
 
 /*
- * heap_numbers: what is known of a heap as JSON, and what makes its numbers doubtful. The keys are
- * in docs/reference/json.md.
+ * heap_numbers: the numbers of a heap as JSON, and reasons to doubt them. The keys are in
+ * docs/reference/json.md.
  */
 
 #include <stdint.h>
@@ -21,24 +21,24 @@ struct site_row;
 void heap_put_number(struct json *json, const char *key, double value);
 void heap_put_sum(struct json *json, const char *key, struct heap_sum sum);
 
-/* "totals", and "quality", in which those of pools are. */
+/* "totals", and "quality", which includes those of pools. */
 void heap_put_totals(struct json *json, const struct heap_report *report);
 void heap_put_quality(struct json *json, const struct heap_report *report);
 
-/* "lifetimes": blocks by how long they lived. */
+/* "lifetimes": blocks by lifetime. */
 void heap_put_lifetimes(struct json *json, const struct heap_lifetimes *lifetimes);
 
-/* What is told of a place that allocates, as members of an object. */
+/* The numbers of an allocation site, as members of an object. */
 void heap_put_place(struct json *json, const struct profile *profile, const struct site_row *row);
 
 struct heap_doubt {
-	uint64_t count; /* 0: there is none */
+	uint64_t count; /* 0: no doubt */
 	const char *words;
 };
 
 #define HEAP_DOUBTS 8
 
-/* What to know of the events before their numbers are trusted. */
+/* Lists what makes the numbers unreliable. */
 void heap_doubts_of(const struct profile_quality *file, const struct heap_report *report,
 		    struct heap_doubt ret[HEAP_DOUBTS]);
 

@@ -3,8 +3,8 @@
 #define WICK_VIEW_HEAP_SITE_REPORT_H
 
 /*
- * site_report: a heap by the places that allocate, as text for a terminal or as JSON; its keys
- * are in docs/reference/json.md.
+ * site_report: a heap by allocation site, as text for a terminal or as JSON; its keys are in
+ * docs/reference/json.md.
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ struct heap_profile;
 struct site_report_options {
 	bool json;
 	uint32_t limit;   /* rows; 0: all */
-	uint64_t from_ns; /* where what is looked at begins, since the start of the recording */
+	uint64_t from_ns; /* start of the part shown, since the start of the recording */
 };
 
 /* Appends the report to out. */

@@ -4,7 +4,7 @@
 
 /*
  * flame_page: a profile as one HTML file: the flame graph, a table, callers and callees of a
- * function, source lines, a timeline of threads. It loads nothing and sends nothing.
+ * function, source lines, a timeline of threads. The file loads and sends nothing.
  */
 
 #include "view/flame/flame.h"
@@ -12,10 +12,10 @@
 struct source_search;
 
 struct flame_page_options {
-	struct flame_options graph;          /* widths in pixels are the browser's business */
-	const struct source_search *sources; /* NULL: the text of sources stays out */
-	uint32_t *ret_lack;   /* why some were left out, an enum source_lack; NULL: nobody asks */
-	const char *sides[2]; /* of a pair: what before and after are called */
+	struct flame_options graph;          /* the browser chooses widths in pixels */
+	const struct source_search *sources; /* NULL: source text is left out */
+	uint32_t *ret_lack;   /* why source is missing, an enum source_lack; may be NULL */
+	const char *sides[2]; /* of a pair: the names of before and after */
 };
 
 /* Appends the file to out. 0, or what flame_write() returns. */

@@ -3,12 +3,12 @@
 #define WICK_VIEW_PAGE_PAGE_LINES_H
 
 /*
- * page_lines: the source lines of stacks, so that a page can tell what lines cost in a part of
- * the time. They are a tree of their own beside that of functions: stacks of one path of
- * functions may go through different lines. As columns (page_columns.h):
+ * page_lines: the source lines of stacks, so that a page can show the cost of lines in a time
+ * range. They form a separate tree beside the call tree, because stacks with the same functions may
+ * go through different lines. As columns (page_columns.h):
  *
- *	how many lines; their files, then their numbers;
- *	how many nodes without the root; to their parents; their lines
+ *	number of lines; their files, then their line numbers;
+ *	number of nodes without the root; distances to their parents; their lines
  */
 
 #include <stdint.h>
@@ -21,24 +21,27 @@ struct bytes;
 struct page_source;
 struct profile;
 
-#define PAGE_LINES_STACKS (1u << 18) /* of a profile; with more there are no lines */
+#define PAGE_LINES_STACKS (1u << 18) /* limit: a profile with more stacks has no lines */
 
 struct page_line {
-	uint32_t file; /* of page_source */
+	uint32_t file; /* index in page_source */
 	uint32_t line;
 };
 
-/* All zero has none. */
+/* All zero means no lines. */
 struct page_lines {
 	struct stack_tree tree; /* frame: line */
 	VEC(struct page_line) lines;
-	uint32_t *ends; /* by stack: its node * 2, and 1 if its leaf is in a line; NULL: none */
+	uint32_t *ends; /* by stack: node * 2, plus 1 if its leaf is in a line; NULL: none */
 
 	/* private */
 	struct id_index index;
 };
 
-/* Of the lines that the source has costs of. 0 or -ENOMEM; page_lines_fini() in any case. */
+/*
+ * Covers the lines for which the source has costs. 0 or -ENOMEM; call page_lines_fini() in either
+ * case.
+ */
 int page_lines_init(struct page_lines *lines, const struct profile *profile,
 		    const struct page_source *source);
 void page_lines_fini(struct page_lines *lines);

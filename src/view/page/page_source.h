@@ -3,15 +3,15 @@
 #define WICK_VIEW_PAGE_PAGE_SOURCE_H
 
 /*
- * page_source: what source lines cost, with their text where it is at hand.
+ * page_source: the cost of source lines, with their text where it is available.
  *
- * The text is that around lines with samples, the dearest first, until there is enough of it. As
+ * Text is included around lines with samples, the most expensive first, up to PAGE_SOURCE_BYTES. As
  * columns (page_columns.h):
  *
- *	how many files; of each: its name (a text); 1 when it changed since the recording, or
+ *	number of files; for each: its name (a text); 1 if it changed since the recording, or
  *	why it has no text: an enum source_lack, plus 1; else 0;
- *	how many costs, of each: line, from the one before; self; total (zigzag);
- *	how many excerpts, of each: first line, lines. Then all their lines, one on a line
+ *	number of costs; for each: line, as a delta; self; total (zigzag);
+ *	number of excerpts; for each: first line, lines. Then all their lines, one per line
  */
 
 #include <stdint.h>
@@ -22,11 +22,11 @@ struct bytes;
 struct profile;
 struct source_search;
 
-#define PAGE_SOURCE_BYTES (2u << 20) /* of text in one page, at most */
+#define PAGE_SOURCE_BYTES (2u << 20) /* limit for the text in one page */
 
 /* Where the lines of a function are. */
 struct page_place {
-	uint32_t file; /* among the files, plus one; 0: none */
+	uint32_t file; /* index among the files, plus one; 0: none */
 	uint32_t first;
 	uint32_t last;
 };
@@ -37,21 +37,21 @@ struct page_source {
 	const struct profile *profile;
 	VEC(struct page_file) files;
 	struct page_place *places; /* by function of the profile */
-	uint32_t *file_of;         /* by text of the profile: file plus one */
+	uint32_t *file_of;         /* by string id of the profile: file plus one */
 	size_t tried;              /* files so far */
 	size_t bytes;              /* of text so far */
-	uint32_t lack;             /* enum source_lack: the best reason for those without text */
+	uint32_t lack; /* enum source_lack: the most useful reason why text is missing */
 };
 
 /*
- * Finds the costs of lines by one value, and the texts of sources. Without a search (NULL) there
- * are none of these. 0 or -ENOMEM; page_source_fini() in any case.
+ * Computes the costs of lines for one value and reads the source text; without a search (NULL)
+ * there is no text. 0 or -ENOMEM; call page_source_fini() in either case.
  */
 int page_source_init(struct page_source *source, const struct profile *profile, uint32_t value,
 		     const struct source_search *search);
 void page_source_fini(struct page_source *source);
 
-/* Appends the columns. names has the number of the text of each file. */
+/* Appends the columns. names holds the number of each file's name in the texts. */
 void page_source_put(const struct page_source *source, const uint32_t *names, struct bytes *out);
 
 /* The path of a file, a string id of the profile. */

@@ -3,10 +3,10 @@
 #define WICK_VIEW_REPORT_ANALYSER_H
 
 /*
- * analyser: looks at a profile and says what is worth knowing of it, a line for each finding.
+ * analyser: looks at a profile and reports what is worth knowing, one line for each finding.
  *
- * JSON: analysers (names of those that were asked), findings [{severity, analyser, text}],
- * left_out (findings beyond the limit).
+ * JSON: analysers (names of those that ran), findings [{severity, analyser, text}], left_out
+ * (findings beyond the limit).
  */
 
 #include <stdint.h>
@@ -27,12 +27,12 @@ struct finding {
 };
 
 #define FINDINGS_MAX 1000u
-#define FINDING_MAX_BYTES 1000u /* of its text; the rest is cut off */
+#define FINDING_MAX_BYTES 1000u /* limit for its text; the rest is cut off */
 
 /* Starts as zeros. */
 struct findings {
 	VEC(struct finding) items;
-	VEC(const char *) asked; /* analysers */
+	VEC(const char *) asked; /* analysers that ran */
 	uint64_t left_out;       /* beyond FINDINGS_MAX */
 	struct arena arena;      /* owns texts */
 };
@@ -42,32 +42,32 @@ struct analyser_ops {
 	const char *summary; /* one line of help */
 	int (*analyse)(const struct profile *profile, struct findings *findings, struct error *err);
 
-	/* Of a plug-in, in place of analyse(): its name, and what analyse_of() is given. */
+	/* For a plug-in, instead of analyse(): its name, and the first argument of analyse_of(). */
 	const char *plugin;
 	const void *origin;
 	int (*analyse_of)(const void *origin, const struct profile *profile,
 			  struct findings *findings, struct error *err);
 };
 
-/* What the user types to ask all of them: no name. */
+/* What the user types to run all of them; not the name of an analyser. */
 #define ANALYSERS_ALL "all"
 
-/* All of them, NULL last. */
+/* All analysers, NULL last. */
 extern const struct analyser_ops *const analysers[];
 
-/* The analyser of a name, NULL when there is none. */
+/* Finds an analyser by name; NULL: none. */
 const struct analyser_ops *analyser_find(const char *name);
 
-/* Adds what an analyser finds in a profile. */
+/* Runs an analyser on a profile and adds its findings. */
 int analyser_run(const struct analyser_ops *analyser, const struct profile *profile,
 		 struct findings *findings, struct error *err);
 
-/* For analysers: adds a finding of the one that is asked. 0 or -ENOMEM. */
+/* For analysers: adds a finding of the one that is running. 0 or -ENOMEM. */
 int findings_add(struct findings *findings, enum finding_severity severity, const char *text);
 
 void findings_fini(struct findings *findings);
 
-/* A line each: "warning  missing: …". */
+/* One line each: "warning  missing: …". */
 void findings_put_text(const struct findings *findings, struct bytes *out);
 void findings_put_json(const struct findings *findings, struct bytes *out);
 

@@ -3,8 +3,8 @@
 #define WICK_VIEW_REPORT_INLINE_HINT_H
 
 /*
- * inline_hint: a function whose time is spread over the rows of those that were inlined into
- * it, so that none of them tells how much it is.
+ * inline_hint: a function whose time is spread over the rows of functions inlined into it, so that
+ * no row shows how much it is.
  */
 
 #include <stdint.h>
@@ -12,12 +12,12 @@
 struct profile;
 
 struct inline_hint {
-	uint32_t function; /* ID_NONE: there is none */
-	int64_t self;      /* of its code, with what was inlined there */
-	uint32_t rows;     /* functions that have parts of it, itself too */
+	uint32_t function; /* ID_NONE: none */
+	int64_t self;      /* of its code, including inlined functions */
+	uint32_t rows;     /* functions that hold part of it, including itself */
 };
 
-/* The largest one. 0 or -ENOMEM. */
+/* Finds the largest one. 0 or -ENOMEM. */
 int inline_hint_find(const struct profile *profile, uint32_t value, struct inline_hint *ret);
 
 #endif

@@ -9,9 +9,9 @@
  *	           waiters [{function, call, thread, total, waits}],
  *	           wakers [the same]}], more
  *
- * where lock is where it lies and name the symbol there (null: none is known), total_percent is
- * of all waits for locks, longest one of them (null: it is not known), and wakers are those who
- *ended the waits: of a mutex, who held it.
+ * where lock is its address and name the symbol there (null: unknown), total_percent is of all
+ * waits for locks, longest is the longest single wait (null: unknown), and wakers are the threads
+ * that ended the waits: for a mutex, those that held it.
  */
 
 struct error;
@@ -20,8 +20,8 @@ struct profile;
 struct report;
 
 /*
- * Whether a profile can tell of locks: 0, or a negative errno with words when it was made in a way
- * that they are not in it.
+ * Checks that the profile was recorded with lock waits. 0, or a negative errno with the reason in
+ * err.
  */
 int lock_report_check(const struct profile *profile, struct error *err);
 

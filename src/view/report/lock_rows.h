@@ -3,10 +3,10 @@
 #define WICK_VIEW_REPORT_LOCK_ROWS_H
 
 /*
- * lock_rows: the locks that threads have waited for, from the labels of a profile's entries:
- * how long, how often, where the program waits, and where it lets others go on.
+ * lock_rows: the locks that threads waited for, from the labels of a profile's entries: how long,
+ * how often, where the program waits, and where it wakes other threads.
  *
- * Functions of the C and C++ libraries are passed over: what waits is who calls them.
+ * Functions of the C and C++ libraries are skipped: the waiting function is their caller.
  */
 
 #include <stdbool.h>
@@ -16,11 +16,13 @@
 
 struct profile;
 
-/* Who waits for a lock, or who ends the waits of others. Texts belong to the profile. */
+/*
+ * A function that waits for a lock, or that ends the waits of others. The profile owns the texts.
+ */
 struct lock_party {
-	const char *function; /* "" when it is not known */
-	const char *call;     /* that it calls to wait, or to wake; "" for none */
-	const char *thread;   /* name of the thread, without its id: so many bytes */
+	const char *function; /* "": unknown */
+	const char *call;     /* the function it calls to wait or to wake; "": none */
+	const char *thread;   /* name of the thread without its id: thread_bytes long */
 	uint32_t thread_bytes;
 	int64_t total;
 	uint64_t waits;
@@ -31,27 +33,27 @@ struct lock_parties {
 };
 
 struct lock_row {
-	const char *lock; /* where it lies, as the label says */
-	const char *name; /* "" when nobody knows */
+	const char *lock; /* its address, from the label */
+	const char *name; /* "": unknown */
 	int64_t total;
 	uint64_t waits;
-	int64_t longest;             /* one of the waits; 0: not known */
-	struct lock_parties waiters; /* the longest first, as the next */
-	struct lock_parties wakers;  /* none: the recording does not tell */
+	int64_t longest;             /* longest single wait; 0: unknown */
+	struct lock_parties waiters; /* longest first, as in wakers */
+	struct lock_parties wakers;  /* empty: not recorded */
 };
 
 struct lock_rows {
-	VEC(struct lock_row) items; /* the longest first */
+	VEC(struct lock_row) items; /* longest first */
 	int64_t total;
 	uint64_t waits;
 	bool has_wakers;
 };
 
-/* Makes the rows, with the totals of a value. The caller releases them in any case. */
+/* Makes the rows, with the totals of a value. The caller releases them even on failure. */
 int lock_rows_make(const struct profile *profile, uint32_t value, struct lock_rows *ret);
 void lock_rows_fini(struct lock_rows *rows);
 
-/* Puts the lock first that was waited for most often. */
+/* Sorts by number of waits, most first. */
 void lock_rows_sort_by_waits(struct lock_rows *rows);
 
 #endif

@@ -13,15 +13,15 @@
  *	           self_samples, samples}], more         (no file but by function
  *	           and line, no module by thread, process or state; more: rows beyond the limit)
  *
- * where a profile with several values has in its head values [{name, unit, total}],
- * ratios {ipc, cache_miss_share, branch_miss_share, as its values allow} and
- * values_left_out (names, only when there were too many), and in each row values
- * {NAME: {self, total}} of all but the chosen one and samples, and ratios {…}, as has a node;
+ * where a profile with several values has in its head values [{name, unit, total}], ratios {ipc,
+ * cache_miss_share, branch_miss_share, as its values allow} and values_left_out (names, only when
+ * there were too many), and in each row values {NAME: {self, total}} of all but the chosen one and
+ * samples, and ratios {…}, as has a node;
  *
  * or, for a tree, in pre-order, with parent as an index into nodes (-1: the root)
  *
  *	nodes [{name, module, depth, parent, self, total, total_percent,
- *	        self_samples, samples}], cut             (nodes that are not in it)
+ *	        self_samples, samples}], cut             (number of nodes left out)
  */
 
 #include <stdbool.h>
@@ -40,12 +40,12 @@ enum report_by {
 	REPORT_BY_STATE = 3,
 	REPORT_BY_LINE = 4,
 	REPORT_BY_PROCESS = 5,
-	REPORT_BY_SITE = 6, /* of a heap: site_report.h, not here */
+	REPORT_BY_SITE = 6, /* of a heap: see site_report.h */
 	REPORT_BY_LOCK = 7, /* see lock_report.h */
 };
 
 enum report_sort {
-	REPORT_SORT_SELF = 0, /* which groups, such as threads, have no other than their total */
+	REPORT_SORT_SELF = 0, /* equal to the total for groups such as threads */
 	REPORT_SORT_TOTAL = 1,
 	REPORT_SORT_SAMPLES = 2,
 	REPORT_SORT_USUAL = 3, /* self in a table, total in a tree */
@@ -53,17 +53,17 @@ enum report_sort {
 
 struct report_options {
 	enum report_by by;
-	enum report_sort sort; /* of rows, or of siblings in a tree: the largest first */
-	bool tree;             /* not a table, but the call tree: of all, by thread or by process */
-	bool json;             /* ignores color; a tree is cut in the same way */
-	bool color;            /* with terminal escapes */
-	uint32_t value;        /* REPORT_MAIN_VALUE: the profile's main one */
-	const char *value_name; /* NULL: value tells */
+	enum report_sort sort; /* of rows, or of siblings in a tree: largest first */
+	bool tree;  /* the call tree instead of a table: of everything, by thread or by process */
+	bool json;  /* ignores color; a tree is cut in the same way */
+	bool color; /* with terminal escapes */
+	uint32_t value;         /* REPORT_MAIN_VALUE: the profile's main one */
+	const char *value_name; /* NULL: use value */
 	uint32_t limit;         /* rows of a table; 0: all */
-	uint32_t columns; /* of a terminal: names of a table are cut to fit; 0: they are not */
+	uint32_t columns; /* width of the terminal: names of a table are cut to fit; 0: not cut */
 	/* For trees: */
-	double min_percent; /* smaller nodes are only counted */
-	uint32_t max_depth; /* deeper nodes are only counted; 0: no limit */
+	double min_percent; /* smaller nodes are left out and counted */
+	uint32_t max_depth; /* deeper nodes are left out and counted; 0: no limit */
 	bool inverted;
 	bool collapse_recursion; /* for tables as well */
 };

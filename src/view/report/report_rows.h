@@ -3,8 +3,8 @@
 #define WICK_VIEW_REPORT_REPORT_ROWS_H
 
 /*
- * report_rows: the rows of a report's table: functions, modules, threads, states or
- * lines, and what they cost in each value type of the profile.
+ * report_rows: the rows of a report's table: functions, modules, threads, states or lines, with
+ * their cost in each value type of the profile.
  */
 
 #include <stdbool.h>
@@ -35,10 +35,10 @@ struct report_cell {
 struct rows {
 	struct row *items;
 	size_t count;
-	struct report_cell *cells; /* one for each value type, row by row; NULL: not made */
+	struct report_cell *cells; /* one for each value type, row by row; NULL: not filled */
 };
 
-/* Makes the rows of the value that is chosen, in their order. The caller frees in any case. */
+/* Makes the sorted rows of the chosen value. The caller frees them even on failure. */
 int report_rows_make(struct report *report, struct rows *rows);
 void report_rows_free(struct rows *rows);
 
@@ -48,10 +48,10 @@ int report_rows_add_values(const struct report *report, struct rows *rows);
 /* The same for the nodes of the report's call tree, as if each were a row. */
 int report_rows_of_nodes(const struct report *report, struct rows *rows);
 
-/* Whether a value type has a column of its own beside the chosen one and samples. */
+/* Whether a value type has its own column beside the chosen value and samples. */
 bool report_is_beside(const struct report *report, uint32_t value);
 
-/* The call tree of the value that is chosen. */
+/* Builds the call tree of the chosen value. */
 int report_tree_of(const struct profile *profile, const struct report_options *options,
 		   struct call_tree **ret);
 

@@ -2,7 +2,7 @@
 #ifndef WICK_VIEW_REPORT_REPORT_TEXT_H
 #define WICK_VIEW_REPORT_REPORT_TEXT_H
 
-/* report_text: what the table and the tree of a report have in common. */
+/* report_text: what the table and the tree of a report share. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,17 +31,17 @@ enum report_color {
 	REPORT_YELLOW = 33,
 };
 
-/* Start and end a stretch of colour; nothing without the option. */
+/* Start and end coloured text; nothing without the option color. */
 void report_color(const struct report *report, enum report_color color);
 void report_plain(const struct report *report);
 
 /* "  12.3%", coloured by its size. */
 void report_put_share(const struct report *report, int64_t part);
 
-/* Not of heap profiles and the like, whose values are all that they tell. */
+/* False for profiles without sample counts, such as heap profiles. */
 bool report_counts_samples(const struct report *report);
 
-/* Writes the name of a row; files of others have empty ones. */
+/* Appends the name of a row; imported files may have empty names. */
 void report_put_name(struct bytes *out, const char *name);
 
 /* Appends the tree, as text or as the JSON keys nodes and cut. 0 or -ENOMEM. */

@@ -3,8 +3,8 @@
 #define WICK_VIEW_TIMELINE_TIMELINE_GAUGES_H
 
 /*
- * timeline_gauges: the levels that programs told of, step by step. A level holds until
- * another is told: a step shows what there was at its end.
+ * timeline_gauges: the gauges that programs reported, step by step. A level holds until the next
+ * report: a step shows the level at its end.
  */
 
 #include <stdint.h>
@@ -17,11 +17,11 @@ struct json;
 struct profile;
 
 struct gauge_step {
-	uint64_t since_ns; /* of the last level that was told in it; 0: none was */
+	uint64_t since_ns; /* time of the last report in this step; 0: none */
 	int64_t level;
 };
 
-/* Of one process. */
+/* A gauge of one process. */
 struct gauge_track {
 	const char *name; /* borrowed from the samples */
 	uint32_t pid;
@@ -34,15 +34,15 @@ struct timeline_gauges {
 
 void timeline_gauges_fini(struct timeline_gauges *gauges);
 
-/* Adds a level that was told in a step. 0 or -ENOMEM. */
+/* Adds a level that was reported in a step. 0 or -ENOMEM. */
 int timeline_gauges_add(struct timeline_gauges *gauges, const struct profile *profile,
 			const struct export_sample *sample, uint64_t step);
 
-/* Appends a line for each gauge of the profile, which has its scale for itself. */
+/* Appends a line for each gauge of the profile, each with its own scale. */
 void timeline_gauges_put_text(const struct timeline_gauges *gauges, const struct profile *profile,
 			      uint64_t steps, struct bytes *out);
 
-/* Appends the key "gauges" where there are any. */
+/* Appends the key "gauges" if there are any. */
 void timeline_gauges_put_json(const struct timeline_gauges *gauges, const struct profile *profile,
 			      uint64_t steps, struct json *json);
 

@@ -3,8 +3,8 @@
 #define WICK_VIEW_TIMELINE_TIMELINE_LEVELS_H
 
 /*
- * timeline_levels: memory over time in a timeline: what is live of the heap, and what processes
- * had. A column shows the highest in it.
+ * timeline_levels: memory in a timeline: the live heap and the resident memory of processes. A
+ * column shows its highest level.
  */
 
 #include <stdint.h>
@@ -13,18 +13,18 @@ struct bytes;
 struct json;
 struct profile;
 
-/* Steps of what is shown, all equally long. */
+/* The steps of the timeline, all of equal length. */
 struct timeline_steps {
 	uint64_t step_ns;
 	uint64_t count;
-	uint64_t from_ns; /* where the first begins: blocks from before do not count */
+	uint64_t from_ns; /* start of the first step: blocks allocated before it do not count */
 };
 
-/* Appends a line for each that the profile has, which has its scale for itself. 0 or -ENOMEM. */
+/* Appends a line for each level of the profile, each with its own scale. 0 or -ENOMEM. */
 int timeline_levels_put_text(const struct profile *profile, struct timeline_steps steps,
 			     struct bytes *out);
 
-/* Appends the key "levels" where there are any. 0 or -ENOMEM. */
+/* Appends the key "levels" if there are any. 0 or -ENOMEM. */
 int timeline_levels_put_json(const struct profile *profile, struct timeline_steps steps,
 			     struct json *json);
 

@@ -3,8 +3,8 @@
 #define WICK_VIEW_TOP_TOP_MODEL_H
 
 /*
- * top_model: the numbers behind a live view: functions, threads, and the boxes of a flame
- * graph that is as deep and as wide as its place on the screen.
+ * top_model: the numbers behind the live view: functions, threads, and the boxes of a flame graph
+ * that fits its area on the screen.
  */
 
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct top_state;
 
 struct top_function {
 	uint32_t function;
-	uint32_t counted; /* private: the entry that counted it last; ID_NONE: none yet */
+	uint32_t counted; /* private: the last entry that counted it; ID_NONE: none yet */
 	int64_t self;
 	int64_t total;
 };
@@ -31,49 +31,53 @@ struct top_thread {
 /* A stack on its way up the flame graph. */
 struct top_climb {
 	int64_t value;
-	uint32_t first; /* of its functions in top_model.climbed */
+	uint32_t first; /* index of its functions in top_model.climbed */
 	uint32_t count;
-	uint32_t box; /* that it has got to */
+	uint32_t box; /* the box reached so far */
 };
 
-/* A box of the flame graph; the first one is all that is shown. */
+/* A box of the flame graph; the first one covers everything shown. */
 struct top_box {
 	uint32_t parent;
-	uint32_t function; /* ID_NONE: of all; of the first one: that all stacks pass through */
-	uint32_t depth;    /* the first one has 0 */
+	uint32_t function; /* ID_NONE: all; in the first box: the function that all stacks pass
+			      through */
+	uint32_t depth;    /* 0 for the first box */
 	uint32_t column;
-	uint32_t width; /* 0: it is too small to be seen */
+	uint32_t width; /* 0: too small to be seen */
 	int64_t total;
 };
 
 struct top_model {
 	const struct profile *profile;      /* borrowed */
 	uint32_t value;                     /* the value type that is shown */
-	int64_t all;                        /* of the profile */
-	int64_t whole;                      /* of what is shown: a thread, a function */
-	VEC(struct top_function) functions; /* in their order, those that the filter wants */
+	int64_t all;                        /* total of the profile */
+	int64_t whole;                      /* total of what is shown: a thread, a function */
+	VEC(struct top_function) functions; /* sorted, only those that match the filter */
 	VEC(struct top_thread) threads;     /* the largest first */
-	VEC(struct top_box) boxes;          /* parents first, and from left to right */
+	VEC(struct top_box) boxes;          /* parents first, from left to right */
 
 	/* private */
 	struct id_index box_index;
 	VEC(struct top_function) sums; /* by function */
 	VEC(uint32_t) path;            /* functions of a stack, the innermost first */
-	VEC(struct top_climb) climbs;  /* of stacks whose box can be seen */
-	VEC(uint32_t) climbed;         /* their functions from the first that is shown on */
-	VEC(uint32_t) common;          /* functions that all of them begin with */
+	VEC(struct top_climb) climbs;  /* stacks whose box is visible */
+	VEC(uint32_t) climbed;         /* their functions, starting at the first one shown */
+	VEC(uint32_t) common;          /* functions that all of them start with */
 	VEC(int64_t) thread_sums;      /* by thread */
 	VEC(struct top_box) grown;     /* boxes before they are placed */
-	VEC(uint32_t) order;           /* of those that can be seen */
+	VEC(uint32_t) order;           /* of the visible boxes */
 };
 
-/* The size of the flame graph; without rows there is none. */
+/* The size of the flame graph; 0 rows: none. */
 struct top_size {
 	uint32_t columns;
 	uint32_t rows;
 };
 
-/* Starts as zeros. Fills it for a profile; memory is kept for the next. 0 or -ENOMEM. */
+/*
+ * Fills a model, which starts as zeros, for a profile; keeps its memory for the next call. 0 or
+ * -ENOMEM.
+ */
 int top_model_make(struct top_model *model, const struct profile *profile,
 		   const struct top_state *state, struct top_size flame);
 void top_model_fini(struct top_model *model);
@@ -81,13 +85,13 @@ void top_model_fini(struct top_model *model);
 /* The name of a box's function, "all" for the first one. */
 const char *top_model_box_name(const struct top_model *model, const struct top_box *box);
 
-/* A number for what tells functions of one name apart, the same in each profile. */
+/* A number that distinguishes functions of the same name, the same in each profile. */
 uint64_t top_model_home(const struct profile *profile, uint32_t function);
 
 /* A number for the functions from the first box to this one, the same in each profile. */
 uint64_t top_model_path(const struct top_model *model, size_t box);
 
-/* The box that the state remembers, else the first. There is one when there are boxes. */
+/* The box that the state remembers, else the first. Requires at least one box. */
 size_t top_model_chosen_box(const struct top_model *model, const struct top_state *state);
 
 #endif

@@ -3,10 +3,10 @@
 #define WICK_VIEW_TOP_TOP_SCREEN_H
 
 /*
- * top_screen: what a live view shows, as pieces of text with a style, each at its place.
+ * top_screen: the contents of the live view: pieces of text, each with a style and a position.
  *
- * Pieces never reach over the edges, and hold nothing that a terminal would act on. Knows
- * no terminal: others draw it, or print it.
+ * Pieces never extend beyond the edges and contain no control characters. Knows no terminal: others
+ * draw or print the screen.
  */
 
 #include <stdint.h>
@@ -19,8 +19,8 @@ enum top_style {
 	TOP_DIM,
 	TOP_STRONG,
 	TOP_BAR,      /* the first and the last line */
-	TOP_SELECTED, /* what keys act on */
-	TOP_MATCH,    /* what the filter found, where all is shown */
+	TOP_SELECTED, /* the selected row or box */
+	TOP_MATCH,    /* a match of the filter, where everything is shown */
 	TOP_WARNING,
 	/* Boxes of the flame graph, by the origin of their function. */
 	TOP_BOX_PROGRAM,
@@ -35,24 +35,24 @@ struct top_span {
 	uint32_t column;
 	uint32_t width; /* in columns: the text fills them */
 	enum top_style style;
-	size_t text; /* its place in the bytes of the screen */
+	size_t text; /* its offset in the bytes of the screen */
 	size_t size;
 };
 
 struct top_screen {
 	uint32_t columns;
 	uint32_t rows;
-	struct bytes text; /* UTF-8; failed: without memory */
+	struct bytes text; /* UTF-8; failed: out of memory */
 	VEC(struct top_span) spans;
 };
 
-/* Starts as zeros; makes it an empty one of that size, and keeps the memory. */
+/* Makes the screen, which starts as zeros, empty and of this size; keeps its memory. */
 void top_screen_clear(struct top_screen *screen, uint32_t columns, uint32_t rows);
 void top_screen_fini(struct top_screen *screen);
 
 /*
- * Puts a text into a field, cut or filled with blanks to its width; the field is cut at
- * the edge. Where the text is too long its last column is "~".
+ * Puts text into a field, cut or padded with blanks to its width; the field is cut at the edge of
+ * the screen. If the text is too long, its last column is "~".
  */
 void top_screen_put(struct top_screen *screen, struct top_span field, const char *text);
 

@@ -3,9 +3,8 @@
 #define WICK_VIEW_HEAP_PAGE_HEAP_PAGE_H
 
 /*
- * heap_page: what is known of a heap as one HTML file: totals, the places that allocate with their
- * stacks, what was live over time and what stands out there, sizes, lifetimes, threads. It
- * loads nothing and sends nothing.
+ * heap_page: a heap as one HTML file: totals, allocation sites with their stacks, live memory over
+ * time with spikes and growth, leaks, sizes, lifetimes, threads. The file loads and sends nothing.
  */
 
 struct bytes;
@@ -13,14 +12,14 @@ struct error;
 struct heap_profile;
 
 struct heap_page_options {
-	const char *title; /* NULL: what was recorded */
+	const char *title; /* NULL: the title of the recording */
 };
 
 /* Appends the file to out. 0 or -ENOMEM. */
 int heap_page_write(const struct heap_profile *heap, const struct heap_page_options *options,
 		    struct bytes *out, struct error *err);
 
-/* Appends what the script of the file reads, as JSON; see heap_page.c. 0 or -ENOMEM. */
+/* Appends the data for the script as JSON; see heap_page.c. 0 or -ENOMEM. */
 int heap_page_put_data(const struct heap_profile *heap, struct bytes *out);
 
 #endif

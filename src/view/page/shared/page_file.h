@@ -3,8 +3,8 @@
 #define WICK_VIEW_PAGE_SHARED_PAGE_FILE_H
 
 /*
- * page_file: what HTML files have in common. Each is one file that loads nothing and sends
- * nothing: a style, the elements, data for the script, the script.
+ * page_file: the frame of the HTML files. Each page is a single file that loads and sends nothing:
+ * a style sheet, the elements, data for the script, the script.
  *
  *	page_file_begin(out, title, style, body);
  *	page_file_put_packed(out, "profile", &data);
@@ -13,12 +13,12 @@
 
 struct bytes;
 
-/* The title may be of any text. The style comes behind the one that all pages have. */
+/* The title may be any text. The style follows the one that all pages share. */
 void page_file_begin(struct bytes *out, const char *title, const char *style, const char *body);
 
 /*
- * Data in an element that the script finds by its id: gzip in base64, so nothing in it is markup;
- * clears it. 0 or -ENOMEM.
+ * Appends data in an element that the script finds by its id: gzip in base64, so that none of it is
+ * markup. Clears plain. 0 or -ENOMEM.
  */
 int page_file_put_packed(struct bytes *out, const char *id, struct bytes *plain);
 
