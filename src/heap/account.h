@@ -3,10 +3,10 @@
 #define WICK_HEAP_ACCOUNT_H
 
 /*
- * account: what blocks come to, in a report: by share, site, thread, size and step.
+ * account: adds up blocks in a report: by share, site, thread, size and step.
  *
- * Which block an event is about, and whether it counts at all, is decided before. What each event
- * needs is in this header, for it belongs into the loop that takes them.
+ * The caller decides which block an event concerns and whether it counts. What runs for each event
+ * is inline in this header, because it belongs in the loop over events.
  */
 
 #include <stdbool.h>
@@ -19,19 +19,19 @@
 struct heap_account {
 	struct heap_report report;
 	struct heap_rates *rates; /* borrowed */
-	uint32_t serial;          /* of the step */
+	uint32_t serial;          /* of the current step */
 };
 
 void heap_account_init(struct heap_account *account, struct heap_rates *rates, uint64_t step_ns);
 void heap_account_fini(struct heap_account *account);
 
-/* Tells of what changed in the step that is over, and begins the one that time_ns is in. */
+/* Records what changed in the step that ended, and begins the step that contains time_ns. */
 int heap_account_end_step(struct heap_account *account, uint64_t time_ns);
 
-/* Sums that need not be kept while events come, for they are in what is kept. */
+/* Computes the sums that need not be updated for each event, because they follow from others. */
 void heap_account_add_up(struct heap_account *account);
 
-/* A block that is no longer live has become another one by realloc. */
+/* realloc has turned a block that is no longer live into another one. */
 void heap_account_moved(struct heap_account *account, const struct heap_block *block);
 
 static inline void heap_sum_add(struct heap_sum *sum, struct heap_sum more)
@@ -45,7 +45,7 @@ static inline struct heap_sum heap_sum_minus(struct heap_sum sum)
 	return (struct heap_sum){-sum.bytes, -sum.blocks};
 }
 
-/* What a block comes to. */
+/* The weighted sum of a block. */
 static inline struct heap_sum heap_account_sum(const struct heap_account *account,
 					       const struct heap_block *block)
 {
@@ -62,7 +62,7 @@ static inline struct heap_sum heap_account_variance(struct heap_sum sum)
 	return (struct heap_sum){variance * size * size, variance};
 }
 
-/* Notes that a thread changed in this step. 0 or -ENOMEM. */
+/* Marks a thread as changed in this step. 0 or -ENOMEM. */
 static inline int heap_account_mark(struct heap_account *account, uint32_t thread)
 {
 	struct heap_report *report = &account->report;
@@ -73,7 +73,7 @@ static inline int heap_account_mark(struct heap_account *account, uint32_t threa
 	return vec_push(&report->thread_history.changed, thread);
 }
 
-/* Changes what is live by what a block comes to, or by as much less. 0 or -ENOMEM. */
+/* Adds the sum of a block to what is live, or subtracts it. 0 or -ENOMEM. */
 static inline __attribute__((always_inline)) int heap_account_change(struct heap_account *account,
 								     const struct heap_block *block,
 								     struct heap_sum change)
@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) int heap_account_change(struct heap
 	return heap_account_mark(account, share->thread);
 }
 
-/* To be called when something was added and is counted: it may be a peak. */
+/* Call after something was added and counted: it may be a new peak. */
 static inline void heap_account_peak(struct heap_account *account, uint32_t share, uint64_t time_ns)
 {
 	struct heap_report *report = &account->report;
@@ -124,7 +124,7 @@ static inline void heap_account_peak(struct heap_account *account, uint32_t shar
 	}
 }
 
-/* Counts a block as freed by a thread (ID_NONE: not known which) that is no longer live. */
+/* Counts a block that is no longer live as freed by a thread (ID_NONE: unknown). */
 static inline void heap_account_freed(struct heap_account *account, const struct heap_block *block,
 				      uint64_t time_ns, uint32_t by)
 {

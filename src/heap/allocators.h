@@ -4,9 +4,9 @@
 
 /*
  * allocators: functions that allocate on behalf of others: the allocator, operator new, the C
- * library, the standard libraries of C++ and Rust, in their own file or inlined, wrappers that
- * many programs have (xmalloc(), g_malloc() …), and what the person calls one: the facts
- * ALLOCATORS_FACT of the profile, regular expressions.
+ * library, the standard libraries of C++ and Rust, in their own file or inlined, wrappers that many
+ * programs have (xmalloc(), g_malloc() …), and those that the user names: the facts ALLOCATORS_FACT
+ * of the profile, which are regular expressions.
  */
 
 #include <regex.h>
@@ -21,19 +21,19 @@
 
 struct allocators {
 	const struct profile *profile; /* borrowed */
-	VEC(regex_t) chosen;           /* what the person calls one */
-	VEC(int8_t) known;             /* by function: 0 not asked yet, 1 yes, -1 no */
+	VEC(regex_t) chosen;           /* named by the user */
+	VEC(int8_t) known;             /* by function: 0 not checked yet, 1 yes, -1 no */
 };
 
 int allocators_init(struct allocators *allocators, const struct profile *profile); /* or -ENOMEM */
 void allocators_fini(struct allocators *allocators);
 
-/* Whether a function of the profile is one. */
+/* Whether a function of the profile is an allocator. */
 bool allocators_has(struct allocators *allocators, uint32_t function);
 
 /*
- * A stack of the profile as lines, from the innermost on; inlined functions are lines of their
- * own. The place is the first that is no allocator, 0 when there is none.
+ * A stack of the profile as lines, innermost first; inlined functions are separate lines. The place
+ * is the first line that is not in an allocator, 0 if all are.
  */
 struct allocation_line {
 	uint32_t line; /* of the profile */
@@ -46,7 +46,7 @@ struct allocation_lines {
 	size_t place;
 };
 
-/* Replaces what is in ret, at most so many of them. 0 or -ENOMEM. */
+/* Replaces the contents of ret with at most this many lines. 0 or -ENOMEM. */
 int allocators_lines(struct allocators *allocators, uint32_t stack, size_t most,
 		     struct allocation_lines *ret);
 

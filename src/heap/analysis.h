@@ -3,14 +3,14 @@
 #define WICK_HEAP_ANALYSIS_H
 
 /*
- * analysis: from the events of a heap to what there is to tell of it, in one pass.
+ * analysis: turns the events of a heap into a report, in one pass.
  *
- *	heap_analysis_batch() for batches of threads as they come
- *	heap_analysis_until() when all before a moment are there
+ *	heap_analysis_batch() for batches of threads as they arrive
+ *	heap_analysis_until() when all events before a time have arrived
  *	heap_analysis_finish() at the end
  *
- * Memory follows the live blocks, the unique stacks and what lies between two calls of
- * heap_analysis_until(). Stacks are numbers here: nothing is known of functions.
+ * Memory is proportional to the live blocks, the unique stacks and the events between two calls of
+ * heap_analysis_until(). Stacks are only numbers here: this knows no functions.
  */
 
 #include <stdbool.h>
@@ -24,23 +24,23 @@ struct heap_report;
 struct memory_reading;
 
 #define HEAP_STEP_NS 100000000u
-/* Where what happened is looked for in runs of any length: steps become longer with them. */
+/* Used for findings in runs of any length: steps grow with the run. */
 #define HEAP_FINE_STEP_NS 1000000u
 #define HEAP_STEP_MAX_NS (UINT64_C(3600) * 1000000000u)
 
 struct heap_config {
-	const struct dictionary *dictionary; /* borrowed: the threads of batches are in it */
+	const struct dictionary *dictionary; /* borrowed: has the threads of batches */
 	uint64_t step_ns;                    /* of the timeline; 0: HEAP_STEP_NS */
 	/*
-	 * CLOCK_MONOTONIC. Blocks that were allocated before from_ns do not count, and nothing
-	 * from to_ns on does. begin_ns is when the timeline begins; 0: with the first event.
+	 * CLOCK_MONOTONIC. Blocks allocated before from_ns do not count, nor does anything at or
+	 * after to_ns. The timeline begins at begin_ns; 0: at the first event.
 	 */
 	uint64_t begin_ns;
 	uint64_t from_ns;
 	uint64_t to_ns;    /* 0: no end */
-	uint64_t slice_ns; /* of heap_report.spans, at first; 0: they are not kept */
-	bool addresses;    /* also what comes of them: the footprint and the map */
-	/* Optional: whether blocks that a thread allocates count. Asked once for each. */
+	uint64_t slice_ns; /* initial slice of heap_report.spans; 0: no spans */
+	bool addresses;    /* also make the footprint and the map */
+	/* Optional: whether blocks that a thread allocates count. Called once for each thread. */
 	bool (*wants)(void *self, uint32_t thread);
 	void *self;
 };
@@ -55,19 +55,22 @@ int heap_analysis_until(struct heap_analysis *analysis, uint64_t time_ns);
 int heap_analysis_finish(struct heap_analysis *analysis);
 
 /*
- * What memory a process had, a number of the dictionary: to be told before heap_analysis_until()
- * passes its time. Nothing comes of it without heap_config.addresses. 0 or -ENOMEM.
+ * Adds a memory reading of a process (a number of the dictionary). Call it before
+ * heap_analysis_until() passes its time. Ignored without heap_config.addresses. 0 or -ENOMEM.
  */
 int heap_analysis_memory(struct heap_analysis *analysis, uint32_t process,
 			 const struct memory_reading *reading);
 
-/* Makes the slices of spans at least as long; once it is finished. 0 or -ENOMEM. */
+/*
+ * Makes the slices of spans at least this long; call it after the analysis has finished. 0 or
+ * -ENOMEM.
+ */
 int heap_analysis_lengthen_slices(struct heap_analysis *analysis, uint64_t slice_ns);
 
-/* The blocks that are there, by process (HEAP_SPACES for each). */
+/* The live blocks, by process (HEAP_SPACES for each). */
 const struct heap_live *heap_analysis_live(const struct heap_analysis *analysis);
 
-/* What is known by now; of use once it is finished. */
+/* The report; complete after the analysis has finished. */
 const struct heap_report *heap_analysis_report(const struct heap_analysis *analysis);
 
 #endif

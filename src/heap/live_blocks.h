@@ -3,16 +3,16 @@
 #define WICK_HEAP_LIVE_BLOCKS_H
 
 /*
- * live_blocks: the blocks that are there, by space and address.
+ * live_blocks: the live blocks, by space and address.
  *
- * A space is what addresses are counted in: a process has one for blocks of malloc and the like
- * and one for mappings.
+ * A space is a set of addresses: a process has one for blocks of malloc and the like and one for
+ * mappings.
  *
- * One table with open addressing. It grows by half and is at most five eighths full, while it fits
- * into a near cache a quarter: there a look at a second slot costs more than the memory, since
- * nobody can tell in advance whether it is needed. What is removed leaves no trace, for programs
- * allocate and free for ever. The place of a block follows its hash monotonically, so growing reads
- * and writes memory from front to back.
+ * One table with open addressing. It grows by half and is at most five eighths full; while it fits
+ * into a near cache, at most a quarter: there a look at a second slot costs more than the memory,
+ * because the branch is unpredictable. Removal leaves no tombstones, because programs allocate and
+ * free for ever. The slot of a block is monotonic in its hash, so growing reads and writes memory
+ * from front to back.
  */
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@
 
 enum { HEAP_SPACE_MALLOC, HEAP_SPACE_MMAP, HEAP_SPACES };
 
-/* The space of a call; that of its process is the first of them. */
+/* The space of a call; process is the first space of its process. */
 static inline uint32_t heap_space_of(uint32_t process, uint8_t call)
 {
 	return process + (call == HEAP_MMAP ? HEAP_SPACE_MMAP : HEAP_SPACE_MALLOC);
@@ -46,17 +46,17 @@ struct heap_block {
 
 _Static_assert(sizeof(struct heap_block) == 32, "there are many");
 
-/* All zero is an empty one. */
+/* All zero is empty. */
 struct heap_live {
 	struct heap_block *slots;
 	size_t capacity;
 	size_t count;
-	size_t room; /* it may have so many before it grows */
+	size_t room; /* number of blocks at which it grows */
 };
 
 void heap_live_fini(struct heap_live *live);
 
-/* Makes room for one more, and moves slots. 0 or -ENOMEM. */
+/* Makes room for one more block; moves slots. 0 or -ENOMEM. */
 int heap_live_grow(struct heap_live *live);
 
 static inline int heap_live_reserve(struct heap_live *live)
@@ -74,8 +74,8 @@ static inline size_t heap_live_home(const struct heap_live *live, uint32_t space
 }
 
 /*
- * The slot of a block, or the empty one where it belongs (its address is 0). heap_live_reserve()
- * must have been called before; address is not 0.
+ * The slot of a block, or the empty slot where it belongs (its address is 0). Requires
+ * heap_live_reserve() before; address must not be 0.
  */
 static inline struct heap_block *heap_live_slot(const struct heap_live *live, uint32_t space,
 						uint64_t address)
@@ -88,7 +88,7 @@ static inline struct heap_block *heap_live_slot(const struct heap_live *live, ui
 	return &live->slots[at];
 }
 
-/* Fills an empty slot that was found for the block. */
+/* Fills the empty slot that heap_live_slot() found for the block. */
 static inline void heap_live_fill(struct heap_live *live, struct heap_block *slot,
 				  const struct heap_block *block)
 {
@@ -96,7 +96,7 @@ static inline void heap_live_fill(struct heap_live *live, struct heap_block *slo
 	live->count++;
 }
 
-/* Empties a slot that others follow: they may move. */
+/* Empties a slot that is followed by others, which may move. */
 void heap_live_close(struct heap_live *live, struct heap_block *slot);
 
 /* Empties a slot. */

@@ -3,12 +3,12 @@
 #define WICK_HEAP_MISUSE_H
 
 /*
- * misuse: blocks that were freed twice, and frees of what no allocator gave, by their stacks.
+ * misuse: double frees and frees of pointers that no allocator returned, by their stacks.
  *
- * Known of recordings whose frees have stacks. The analysis tells of each free of a live
- * block, and of each that met none: a block that is among the last HEAP_FREES_KEPT frees was
- * freed twice, any other was never there. realloc() of such a pointer counts as a free.
- * Memory is bounded: by what is remembered, and HEAP_MISUSES groups.
+ * Only available if frees were recorded with stacks. The analysis reports each free of a live
+ * block, and each free that matches none: if the pointer is among the last HEAP_FREES_KEPT frees,
+ * the block was freed twice, else it was never allocated. realloc() of such a pointer counts as a
+ * free. Memory is bounded by HEAP_FREES_KEPT frees and HEAP_MISUSES groups.
  */
 
 #include <stddef.h>
@@ -27,23 +27,23 @@ struct heap_sites;
 #define HEAP_MISUSES_WAITING 64u
 
 enum heap_misuse_kind {
-	HEAP_DOUBLE_FREE,  /* it was freed before, and not allocated since */
-	HEAP_FOREIGN_FREE, /* no allocator gave it: another pointer, or one into a block */
+	HEAP_DOUBLE_FREE,  /* freed before, and not allocated since */
+	HEAP_FOREIGN_FREE, /* not returned by an allocator: another pointer, or one into a block */
 };
 
-/* All that happened in one way. Stacks are of the recording, ID_NONE: not known. */
+/* All misuses with the same stacks. Stacks are of the recording; ID_NONE: unknown. */
 struct heap_misuse {
 	enum heap_misuse_kind kind;
-	uint32_t stack;           /* of the free that should not have been */
-	uint32_t freed_stack;     /* of the first free; of a foreign one ID_NONE, as the next */
+	uint32_t stack;       /* of the wrong free */
+	uint32_t freed_stack; /* of the first free; ID_NONE for a foreign free, as is the next */
 	uint32_t allocated_stack; /* of the block's allocation */
 	uint64_t count;
-	/* Of the first of them: */
+	/* Of the first occurrence: */
 	uint64_t address;
 	uint64_t size;    /* of the block */
 	uint64_t time_ns; /* since the analysis began */
 	uint64_t freed_ns;
-	uint32_t thread; /* who did it */
+	uint32_t thread; /* thread of the wrong free */
 	uint32_t freed_thread;
 	uint8_t op;   /* HEAP_FREE, or HEAP_MOVE for realloc() */
 	uint8_t call; /* enum heap_call */
@@ -54,7 +54,7 @@ struct heap_freed {
 	uint64_t address;
 	uint64_t size;
 	uint64_t time_ns;
-	uint64_t before; /* the last one before it of the same hash; numbers, + 1 */
+	uint64_t before; /* number of the previous free with the same hash, + 1 */
 	uint32_t space;  /* of heap_live */
 	uint32_t stack;
 	uint32_t allocated_stack;
@@ -66,38 +66,38 @@ struct heap_unmatched {
 	uint32_t space;
 };
 
-/* All zero is an empty one. */
+/* All zero is empty. */
 struct heap_misuses {
-	VEC(struct heap_misuse) groups; /* in the order of their first */
-	uint64_t left_out;              /* misuses of groups that there was no room for */
+	VEC(struct heap_misuse) groups; /* in the order of their first occurrence */
+	uint64_t left_out;              /* misuses beyond the limit of groups */
 
 	/* private */
-	struct heap_freed *freed; /* the last ones, in turn; NULL: none yet */
-	uint64_t *last;           /* by hash: the number of the last one, + 1 */
+	struct heap_freed *freed; /* ring of the last frees; NULL: none yet */
+	uint64_t *last;           /* by hash: number of the last free, + 1 */
 	uint64_t freed_count;
-	struct heap_unmatched waiting[HEAP_MISUSES_WAITING]; /* the oldest first */
+	struct heap_unmatched waiting[HEAP_MISUSES_WAITING]; /* oldest first */
 	size_t waiting_count;
 };
 
 void heap_misuses_fini(struct heap_misuses *misuses);
 
-/* A live block was freed, by an event of the order. 0 or -ENOMEM. */
+/* Reports that an event freed a live block. 0 or -ENOMEM. */
 int heap_misuses_freed(struct heap_misuses *misuses, const struct heap_event *event,
 		       const struct heap_block *block, const struct heap_sites *sites,
 		       uint64_t time_ns);
 
 /*
- * No live block was. A child that was forked may free what its parent allocated, once: the
- * dictionary tells who is one. half is what is kept of it in case that its allocation comes all the
- * same, by clocks that differ. 0 or -ENOMEM.
+ * Reports a free that matched no live block. A forked child may free once what its parent
+ * allocated: the dictionary says which processes are children. half is kept in case the allocation
+ * still arrives because of clock skew. 0 or -ENOMEM.
  */
 int heap_misuses_unmatched(struct heap_misuses *misuses, const struct dictionary *dictionary,
 			   const struct heap_event *event, const struct heap_half *half);
 
-/* It came, of another thread: that free was in order. */
+/* Reports that the allocation arrived from another thread: the free was valid. */
 void heap_misuses_matched(struct heap_misuses *misuses, uint32_t space, uint64_t address);
 
-/* Nothing comes any more. 0 or -ENOMEM. */
+/* Reports the end of events. 0 or -ENOMEM. */
 int heap_misuses_finish(struct heap_misuses *misuses);
 
 #endif

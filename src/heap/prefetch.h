@@ -3,10 +3,10 @@
 #define WICK_HEAP_PREFETCH_H
 
 /*
- * prefetch: asks for the memory that events to come are going to need: first for the slot of
- * the block, with what that says for the share, with that for the site.
+ * prefetch: prefetches the memory that upcoming events will need: first the slot of the block, from
+ * that the share, from that the site.
  *
- * As long as they are in a near cache there is nothing to be won by asking.
+ * While these fit into a near cache, prefetching gains nothing.
  */
 
 #include <stdbool.h>
@@ -18,24 +18,25 @@
 #include "heap/live_blocks.h"
 #include "heap/report.h"
 
-/* How far, in events. */
+/* How many events ahead. */
 #define HEAP_PREFETCH_SLOT 18u
 #define HEAP_PREFETCH_SHARE 12u
 #define HEAP_PREFETCH_SITE 6u
 #define HEAP_PREFETCH_GUESSES 32u
 
-/* That many slots are near, and that many sites with all that is kept of them. */
+/* This many slots, and this many sites with their data, fit into a near cache. */
 #define HEAP_NEAR_SLOTS (32u << 10)
 #define HEAP_NEAR_SITES (32u << 10)
 
 struct heap_prefetch {
 	const struct heap_live *live;
 	const struct heap_report *report;
-	uint32_t guesses[HEAP_PREFETCH_GUESSES]; /* of events to come, by their places: their shares
+	uint32_t guesses[HEAP_PREFETCH_GUESSES]; /*
+						  * shares of upcoming events, by position
 						  */
 };
 
-/* The slot where a block is, if it is where it belongs first. */
+/* The home slot of a block. */
 static inline const struct heap_block *heap_prefetch_first(const struct heap_prefetch *ahead,
 							   const struct heap_event *event)
 {
@@ -52,8 +53,8 @@ static inline void heap_prefetch_slot(const struct heap_prefetch *ahead,
 }
 
 /*
- * What share an event is probably about, ID_NONE when that is not clear. Whether events allocate
- * or free is a toss-up, so both are looked at rather than asked for.
+ * The share that an event probably concerns, ID_NONE if unclear. Whether an event allocates or
+ * frees is unpredictable, so this computes both instead of branching.
  */
 static inline uint32_t heap_prefetch_guess(const struct heap_prefetch *ahead,
 					   const struct heap_event *event)
@@ -69,7 +70,7 @@ static inline uint32_t heap_prefetch_guess(const struct heap_prefetch *ahead,
 	return event->op == HEAP_ALLOC ? of_allocation : of_free;
 }
 
-/* All that the events behind the one at a place need. */
+/* Prefetches what the events after position at need. */
 static inline void heap_prefetch_all(struct heap_prefetch *ahead, const struct heap_event *events,
 				     size_t at, size_t count)
 {

@@ -3,10 +3,10 @@
 #define WICK_HEAP_REPORT_H
 
 /*
- * report: all that is known of a heap when its events have been looked at. Views read it.
+ * report: the result of analysing a heap's events, for views to read.
  *
- * Times are since begin_ns. Sums are doubles, for of sampled blocks each stands for several;
- * without sampling they are whole numbers.
+ * Times are since begin_ns. Sums are doubles, because a sampled block represents several; without
+ * sampling they are integers.
  */
 
 #include <stdbool.h>
@@ -29,49 +29,49 @@ struct heap_totals {
 	struct heap_sum allocated;
 	struct heap_sum freed;
 	struct heap_sum live; /* at the end */
-	struct heap_sum peak; /* when the most bytes were live, the first time */
+	struct heap_sum peak; /* when most bytes were live, the first time */
 	uint64_t peak_ns;
 	uint64_t peak_number; /* of heap_level */
-	/* Of sampled blocks; sqrt() of them are the standard errors of the sums above. */
+	/* For sampled blocks; their square roots are the standard errors of the sums above. */
 	struct heap_sum allocated_variance;
 	struct heap_sum live_variance;
 	struct heap_sum peak_variance;
 	double temporary_blocks;
 	double foreign_blocks;    /* freed by a thread that did not allocate them */
-	double moved_blocks;      /* by realloc; among the freed */
-	double calls[HEAP_CALLS]; /* allocations by what was called */
+	double moved_blocks;      /* by realloc; included in freed */
+	double calls[HEAP_CALLS]; /* allocations by the function called */
 	double slack_bytes;       /* of allocated blocks */
-	struct heap_sum unwanted; /* allocated outside of what is looked at */
+	struct heap_sum unwanted; /* allocated outside the selection */
 };
 
-/* What to know before the numbers are trusted. */
+/* How reliable the numbers are. */
 struct heap_quality {
 	uint64_t events;
-	uint64_t unknown_frees; /* of blocks from before, or whose allocation is missing */
-	uint64_t missed_frees;  /* a block was allocated where one was still live */
-	/* An allocation and a free of two threads in the wrong order by the clocks of their CPUs.
-	 */
+	uint64_t unknown_frees; /* of blocks allocated before the recording, or whose allocation is
+				   missing */
+	uint64_t missed_frees;  /* a block was allocated at the address of a live one */
+	/* Pairs of allocation and free in two threads that clock skew put in the wrong order. */
 	uint64_t swapped;
-	uint64_t late;        /* events behind a moment when all were said to be there */
-	uint64_t backward;    /* events earlier than those before them in their thread */
-	uint64_t bad;         /* events that make no sense */
-	uint64_t only_totals; /* blocks of which no more is known than whose they are */
+	uint64_t late;        /* events that arrived after their time was declared complete */
+	uint64_t backward;    /* events earlier than a previous one of their thread */
+	uint64_t bad;         /* inconsistent events */
+	uint64_t only_totals; /* blocks of which only the stack is known */
 };
 
-/* What a thread did. */
+/* The allocations and frees of a thread. */
 struct heap_thread {
 	struct heap_sum allocated;
-	struct heap_sum freed; /* by it, whoever allocated */
+	struct heap_sum freed; /* by this thread, regardless of who allocated */
 	struct heap_sum live;  /* of what it allocated */
-	double most_bytes;     /* the largest that live was */
-	double foreign_blocks; /* of those it freed: allocated by others */
+	double most_bytes;     /* highest value of live */
+	double foreign_blocks; /* part of freed that other threads allocated */
 	double temporary_blocks;
 
-	/* private, while events come */
-	double told_allocated; /* up to the step before */
+	/* private, during the analysis */
+	double told_allocated; /* up to the previous step */
 	double told_freed;
 	uint32_t mark;
-	uint32_t space;        /* of its process, see heap_live */
+	uint32_t space;        /* first space of its process, see heap_live */
 	uint64_t last_address; /* of its last allocation */
 	bool known;
 	bool wanted;
@@ -79,30 +79,30 @@ struct heap_thread {
 
 struct heap_report {
 	uint64_t begin_ns; /* CLOCK_MONOTONIC */
-	uint64_t end_ns;   /* the last event, since begin_ns */
+	uint64_t end_ns;   /* time of the last event, since begin_ns */
 	bool sampled;
 	struct heap_totals totals;
 	struct heap_quality quality;
 	struct heap_sites sites;
-	struct heap_misuses misuses;     /* where frees have stacks */
+	struct heap_misuses misuses;     /* if frees have stacks */
 	struct heap_lifetimes lifetimes; /* of all freed blocks */
 	struct heap_class classes[HEAP_CLASSES];
 	struct heap_timeline timeline;
-	VEC(struct heap_thread) threads; /* by thread of the recording; those without events: 0 */
+	VEC(struct heap_thread) threads; /* by thread of the recording; zeros without events */
 	struct heap_history site_history;
 	struct heap_history thread_history;
 	struct heap_spans spans; /* with heap_config.slice_ns */
 	/*
-	 * Blocks of the program's own pools. They lie in blocks of the above, which say nothing of
-	 * them. NULL: there are none; pools have no pools.
+	 * Blocks of the program's own pools. They are inside the blocks counted above and not part
+	 * of those numbers. NULL: none; pools have no pools.
 	 */
 	const struct heap_report *pools;
 	/* With heap_config.addresses: */
 	struct heap_footprint footprint;
-	struct heap_map *map; /* NULL: it was not asked for */
+	struct heap_map *map; /* NULL: not requested */
 };
 
-/* The process of a thread, by the recording's number. */
+/* The process of a thread, as numbered in the recording. */
 uint32_t heap_thread_process(const struct heap_thread *thread);
 
 #endif

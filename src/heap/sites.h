@@ -3,15 +3,15 @@
 #define WICK_HEAP_SITES_H
 
 /*
- * sites: what each stack that allocates has allocated, holds and held.
+ * sites: what each allocating stack has allocated, holds and held.
  *
- * A site is a stack. A share is what one thread did at a site: these become the entries of a
- * profile. Sums that a profile needs are kept by share, the rest by site. Times are since the
- * analysis began.
+ * A site is a stack. A share is the part of one thread in a site: shares become the entries of a
+ * profile. Sums that a profile needs are kept by share, the rest by site. Times are since the start
+ * of the analysis.
  *
- * A temporary block is one that the thread which allocated it frees before it allocates again.
- * (Others ask that the free be the very next event of all threads, which says more about the
- * other threads.) A block that realloc moves is not temporary.
+ * A block is temporary if the thread that allocated it frees it before it allocates again. (Other
+ * tools require that the free be the next event of all threads, which says more about the other
+ * threads.) A block that realloc moves is not temporary.
  */
 
 #include <stdbool.h>
@@ -24,7 +24,8 @@
 #include "heap/weight.h"
 
 /*
- * Lifetimes: [0] is less than 128 ns, [i] from 2^(6+i) ns on, the last what is longer (19 hours).
+ * Lifetimes: [0] is below 128 ns, [i] starts at 2^(6+i) ns, the last has everything longer (19
+ * hours).
  */
 #define HEAP_LIFETIMES 41u
 
@@ -38,29 +39,29 @@ struct heap_share {
 
 struct heap_site {
 	uint32_t stack; /* of the recording */
-	uint32_t mark;  /* the step in which it changed last, see heap_history */
-	/* What most events change stands together. */
+	uint32_t mark;  /* the last step in which it changed, see heap_history */
+	/* Fields that most events change are adjacent. */
 	double live_bytes;
-	double most_bytes;  /* the largest that live_bytes ever was, and when first */
-	double lifetime_ns; /* sum of freed blocks */
-	uint64_t last_ns;   /* of its allocations */
+	double most_bytes;  /* highest value of live_bytes, and when it was first reached */
+	double lifetime_ns; /* sum over freed blocks */
+	uint64_t last_ns;   /* of its last allocation */
 	uint64_t size_min;
 	uint64_t size_max;
-	double slack_bytes; /* of all allocations: what blocks have beyond their sizes */
+	double slack_bytes; /* over all allocations: bytes beyond the requested sizes */
 	uint64_t most_ns;
 	uint64_t first_ns;
-	double told_bytes;     /* live at the end of the step when it was told of */
-	double reallocs;       /* allocations by realloc, with or without a block before it */
-	double freed_blocks;   /* once all is over; those that moved count as well */
-	double foreign_blocks; /* of these: freed by another thread */
-	double moved_blocks;   /* of these: realloc took them */
+	double told_bytes;     /* live at the end of the step that was recorded last */
+	double reallocs;       /* allocations by realloc, with or without an old block */
+	double freed_blocks;   /* set at the end; includes moved blocks */
+	double foreign_blocks; /* part of freed_blocks: freed by another thread */
+	double moved_blocks;   /* part of freed_blocks: moved by realloc */
 };
 
 struct heap_lifetimes {
 	double blocks[HEAP_LIFETIMES];
 };
 
-/* All zero is an empty one. */
+/* All zero is empty. */
 struct heap_sites {
 	VEC(struct heap_share) shares;
 	VEC(struct heap_site) sites;
@@ -71,13 +72,13 @@ struct heap_sites {
 
 void heap_sites_fini(struct heap_sites *sites);
 
-/* Where shares are looked for. */
+/* Key of a share in share_index. */
 static inline uint64_t heap_share_hash(uint32_t stack, uint32_t thread)
 {
 	return hash_pair(stack, thread);
 }
 
-/* Whether a share is that of a thread in a stack. */
+/* Whether a share belongs to this thread and stack. */
 static inline bool heap_share_is(const struct heap_sites *sites, uint32_t share, uint32_t stack,
 				 uint32_t thread)
 {
@@ -86,11 +87,11 @@ static inline bool heap_share_is(const struct heap_sites *sites, uint32_t share,
 	return known->thread == thread && sites->sites.items[known->site].stack == stack;
 }
 
-/* The share of a thread in a stack, made when missing; ID_NONE without memory. */
+/* The share of a thread in a stack, created if missing; ID_NONE: out of memory. */
 uint32_t heap_sites_share(struct heap_sites *sites, uint32_t stack, uint32_t thread,
 			  uint64_t time_ns);
 
-/* What all shares of each site come to. */
+/* The sums over all shares of a site. */
 struct heap_site_sums {
 	struct heap_sum allocated;
 	struct heap_sum live;
@@ -98,7 +99,7 @@ struct heap_site_sums {
 	double temporary_blocks;
 };
 
-/* By site; peak is the number of the last peak. The caller frees it; NULL without memory. */
+/* By site; peak is the number of the last peak. The caller frees it; NULL: out of memory. */
 struct heap_site_sums *heap_sites_sums(const struct heap_sites *sites, uint64_t peak);
 
 static inline uint32_t heap_lifetime_bucket(uint64_t ns)
@@ -108,10 +109,10 @@ static inline uint32_t heap_lifetime_bucket(uint64_t ns)
 	return log - 6 < HEAP_LIFETIMES - 1 ? log - 6 : HEAP_LIFETIMES - 1;
 }
 
-/* Where a bucket begins. */
+/* The lower limit of a bucket. */
 uint64_t heap_lifetime_low_ns(uint32_t bucket);
 
-/* The time that this share of blocks (0.5: the median) was freed within; 0 without blocks. */
+/* The time within which this share of blocks (0.5: the median) was freed; 0 without blocks. */
 uint64_t heap_lifetimes_quantile_ns(const struct heap_lifetimes *lifetimes, double share);
 
 #endif

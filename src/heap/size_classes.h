@@ -3,8 +3,7 @@
 #define WICK_HEAP_SIZE_CLASSES_H
 
 /*
- * size_classes: blocks by size: four classes between each power of two and the next, and one for
- * each size below 8.
+ * size_classes: blocks by size: four classes for each power of two, and one for each size below 8.
  */
 
 #include <stdint.h>

@@ -3,41 +3,41 @@
 #define WICK_HEAP_WEIGHT_H
 
 /*
- * weight: how many blocks one that was met stands for.
+ * weight: how many blocks a sampled block represents.
  *
- * Blocks are sampled by bytes: one of s bytes is met with p = 1 - exp(-s / rate), so it stands
- * for 1 / p blocks of its size. That is added up block by block: sums that are set right
- * afterwards by an average size would be wrong. Without sampling a block stands for itself, and
- * sums of whole numbers in doubles are exact up to 2^53.
+ * Blocks are sampled by bytes: a block of s bytes is sampled with probability p = 1 - exp(-s /
+ * rate), so it represents 1 / p blocks of its size. Weights are added up block by block: correcting
+ * sums afterwards by an average size would be wrong. Without sampling a block represents itself,
+ * and sums of integers in doubles are exact up to 2^53.
  */
 
 #include <stdint.h>
 
 #include "base/vec.h"
 
-/* What a number of blocks comes to. */
+/* The sum of some blocks. */
 struct heap_sum {
 	double bytes;
 	double blocks;
 };
 
-/* Different rates in one recording; the last stands for those beyond. */
+/* Limit for different rates in one recording; the last one is used for any beyond. */
 #define HEAP_RATES 256u
 
 struct heap_rates {
-	uint64_t bytes[HEAP_RATES]; /* [0] is 0: all blocks are there */
-	uint32_t count;             /* of those besides it */
-	/* Many blocks have few sizes. */
+	uint64_t bytes[HEAP_RATES]; /* [0] is 0: all blocks are recorded */
+	uint32_t count;             /* number of rates without [0] */
+	/* A cache: many blocks share few sizes. */
 	struct {
 		uint64_t key; /* size * HEAP_RATES + rate; 0: none */
 		double weight;
 	} known[1024];
-	VEC(uint8_t) by_process; /* the number of the rate of each; those beyond: 0 */
+	VEC(uint8_t) by_process; /* index of the rate of each process; 0 for those beyond */
 };
 
 void heap_rates_fini(struct heap_rates *rates);
 
-/* Blocks of a process are sampled from here on, one in so many bytes; 0: all. 0 or -ENOMEM. */
+/* From now on, blocks of a process are sampled once in this many bytes; 0: all. 0 or -ENOMEM. */
 int heap_rates_set(struct heap_rates *rates, uint32_t process, uint64_t bytes);
 
 static inline uint8_t heap_rates_of(const struct heap_rates *rates, uint32_t process)
@@ -53,15 +53,15 @@ static inline double heap_weight(struct heap_rates *rates, uint8_t rate, uint64_
 }
 
 /*
- * The variance of an estimated sum is the sum of this over the blocks that were met (times
- * size * size for a sum of bytes): (1 - p) / p^2.
+ * The variance of an estimated sum is the sum of this over the sampled blocks (times size * size
+ * for a sum of bytes): (1 - p) / p^2.
  */
 static inline double heap_weight_variance(double weight)
 {
 	return weight * (weight - 1);
 }
 
-/* The same of a block, from what it comes to. */
+/* The same for a block, from its sum. */
 static inline struct heap_sum heap_sum_variance(struct heap_sum sum)
 {
 	double variance = heap_weight_variance(sum.blocks);

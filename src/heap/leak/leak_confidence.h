@@ -3,10 +3,10 @@
 #define WICK_HEAP_LEAK_LEAK_CONFIDENCE_H
 
 /*
- * leak_confidence: how sure it is that a row is a leak, and why, in words.
+ * leak_confidence: the confidence that a row is a leak, and the evidence in words.
  *
- * The class gives a start, and each of these moves it: calls that were lost, what could not be
- * read at the scan, growth, and age.
+ * The class gives the initial value. Lost calls, memory that the scan could not read, growth and
+ * age change it.
  */
 
 #include <stdint.h>
@@ -15,15 +15,15 @@ struct bytes;
 struct leak_row;
 struct leak_scan;
 
-/* 0 … 1; scan is that of the row, NULL without one. run_ns: how long the program had run. */
+/* Returns 0 … 1; scan is the row's scan, NULL: none. run_ns: how long the program had run. */
 double leak_confidence(const struct leak_row *row, const struct leak_scan *scan, uint64_t run_ns);
 
-/* Each piece of evidence, told to a function. */
+/* Calls tell() for each piece of evidence. */
 typedef void leak_words_fn(void *self, const char *words);
 void leak_evidence_words(const struct leak_row *row, const struct leak_scan *scan,
 			 leak_words_fn *tell, void *self);
 
-/* How it was found: "scan at exit" … */
+/* How the leak was found: "scan at exit" … */
 const char *leak_method(const struct leak_row *row, const struct leak_scan *scan);
 
 /* "at exit" … */

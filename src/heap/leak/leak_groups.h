@@ -2,7 +2,7 @@
 #ifndef WICK_HEAP_LEAK_LEAK_GROUPS_H
 #define WICK_HEAP_LEAK_LEAK_GROUPS_H
 
-/* leak_groups: the answers of a scan, those that are the same together. */
+/* leak_groups: the results of a scan, with equal ones grouped. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 #define WICK_HEAP_LEAK_LEAK_LAYOUT_H
 
 /*
- * leak_layout: what the memory of a process is to a leak scan: which ranges are roots, which are
- * the allocator's, and which nobody looks at any more. docs/design/leaks.md has the rules.
+ * leak_layout: the memory of a process as a leak scan sees it: which ranges are roots, which belong
+ * to the allocator, and which are no longer in use. docs/design/leaks.md has the rules.
  */
 
 #include <stdbool.h>
@@ -18,22 +18,22 @@
 struct maps;
 struct scan_hints;
 
-/* A thread that runs, or waits. */
+/* A running or waiting thread. */
 struct layout_thread {
 	pid_t tid;
 	uint64_t sp;
-	uint64_t pointer; /* 0: not known */
+	uint64_t pointer; /* thread pointer; 0: unknown */
 };
 
 struct layout_input {
 	const struct maps *maps;
-	const struct scan_hints *inside; /* NULL: nothing is known */
-	bool has_older; /* blocks that are not known: the heap has pointers elsewhere too */
+	const struct scan_hints *inside; /* NULL: none */
+	bool has_older; /* there are unknown older blocks: pointers may be anywhere in the heap */
 	const struct layout_thread *threads;
 	size_t thread_count;
-	bool first_ended; /* the first thread has, and others have not */
+	bool first_ended; /* the first thread has ended, others have not */
 	pid_t pid;
-	const struct reach_block *blocks; /* by address */
+	const struct reach_block *blocks; /* sorted by address */
 	size_t block_count;
 	size_t (*read)(void *self, uint64_t address, void *buffer, size_t size);
 	void *self;

@@ -5,8 +5,8 @@
 /*
  * leak_scans: the leak scans of a recording, in the order of the file.
  *
- * Parts of a scan are put together. Memory is bounded: when the scans have more than
- * LEAK_SCANS_MAX_GROUPS groups together the oldest keep their heads only.
+ * Parts of a scan are merged. Memory is bounded: when the scans have more than
+ * LEAK_SCANS_MAX_GROUPS groups in total, the oldest keep only their heads.
  */
 
 #include <stddef.h>
@@ -16,11 +16,11 @@
 #include "model/leak.h"
 
 #define LEAK_SCANS_MAX_GROUPS (1u << 20)
-/* One a second for a day. */
+/* About one per second for a day. */
 #define LEAK_SCANS_MAX (100000u)
 
 struct leak_scan_kept {
-	/* Numbers as in leak.h; what its groups point to is `groups` below. */
+	/* Numbers as in leak.h; its groups point to `groups` below. */
 	struct leak_scan scan;
 	VEC(struct leak_group) groups;
 	uint32_t pid;
@@ -30,8 +30,8 @@ struct leak_scan_kept {
 /* Starts as zeros. */
 struct leak_scans {
 	VEC(struct leak_scan_kept) items;
-	size_t group_count; /* of all of them */
-	size_t bare;        /* this many, the first ones, lost their groups to the limit */
+	size_t group_count; /* in total */
+	size_t bare;        /* number of first scans that lost their groups to the limit */
 	uint64_t left_out;  /* scans beyond LEAK_SCANS_MAX */
 };
 
@@ -40,7 +40,7 @@ void leak_scans_fini(struct leak_scans *scans);
 /* Adds a scan, or a part of the last one. 0 or -ENOMEM. */
 int leak_scans_add(struct leak_scans *scans, const struct leak_scan *scan);
 
-/* What a class came to in a scan. */
+/* The sum of a class in a scan. */
 struct leak_sum {
 	uint64_t blocks;
 	uint64_t bytes;

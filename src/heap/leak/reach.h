@@ -3,13 +3,13 @@
 #define WICK_HEAP_LEAK_REACH_H
 
 /*
- * reach: which live blocks of a process the program can still get to.
+ * reach: which live blocks of a process the program can still reach.
  *
- * All memory is looked at once, in order of addresses: each aligned word that is an address within
- * a live block is a pointer. What holds it decides what it is worth: a live block, a place that the
- * program looks at (a root), or one that it does not any more (a shade). Then blocks are marked
- * from the roots on, by the rules of memcheck: docs/design/leaks.md. Nothing is known here of
- * processes, files or allocators: memory comes through a callback.
+ * All memory is read once, in address order: each aligned word that is an address within a live
+ * block is a pointer. Where it is decides what it means: in a live block, in memory that the
+ * program uses (a root), or in memory that is no longer in use (a shade). Then blocks are marked
+ * starting at the roots, by the rules of memcheck: docs/design/leaks.md. Knows nothing about
+ * processes, files or allocators: memory is read through a callback.
  */
 
 #include <stdbool.h>
@@ -19,27 +19,27 @@
 #include "heap/leak/reach_index.h"
 #include "model/leak.h"
 
-/* Which pages of a range need not be read. */
+/* Which pages of a range can be skipped. */
 enum reach_pages {
-	REACH_PAGES_ALL,     /* none: what the process has not touched may be there all the same */
+	REACH_PAGES_ALL,     /* none: pages that the process has not touched may have contents */
 	REACH_PAGES_PRIVATE, /* those that were never touched: they are zeros */
 	/*
-	 * The same of memory that others may have too, where there are very many of them: reading
-	 * would make them.
+	 * The same for memory that may be shared, if there are very many such pages: reading would
+	 * allocate them.
 	 */
 	REACH_PAGES_SHARED,
 };
 
-/* A range of memory, and what its words outside of live blocks are: one bit of leak_evidence. */
+/* A range of memory, and what its words outside live blocks are: one bit of leak_evidence. */
 struct reach_range {
 	uint64_t start;
 	uint64_t end;
 	uint16_t evidence;
-	bool starts_only; /* of the allocator: a pointer into a block is not one of the program's */
+	bool starts_only; /* allocator memory: pointers into blocks are not the program's */
 	uint8_t pages;    /* enum reach_pages */
 };
 
-/* A file that is mapped: vtables lie there, and point to code. */
+/* A mapped file: vtables are there and point to code. */
 struct reach_file {
 	uint64_t start;
 	uint64_t end;
@@ -47,15 +47,15 @@ struct reach_file {
 };
 
 struct reach_config {
-	/* Copies memory; returns how many bytes could be read, from the first on. */
+	/* Copies memory; returns how many bytes could be read, counted from the first. */
 	size_t (*read)(void *self, uint64_t address, void *buffer, size_t size);
 	/*
-	 * Optional: the first address in [from, end) of a page that was touched, `end` when there
-	 * is none; of a range whose pages are so.
+	 * Optional: the first address in [from, end) on a touched page, `end` if there is none; for
+	 * a range with these pages.
 	 */
 	uint64_t (*next_touched)(void *self, enum reach_pages pages, uint64_t from, uint64_t end);
 	void *self;
-	const struct reach_range *ranges; /* by address; they do not overlap */
+	const struct reach_range *ranges; /* sorted by address, without overlaps */
 	size_t range_count;
 	const uint64_t *registers; /* of all threads */
 	size_t register_count;
@@ -63,7 +63,7 @@ struct reach_config {
 	size_t file_count;
 };
 
-/* What is known of a block in the end. */
+/* The result for a block. */
 struct reach_answer {
 	uint64_t led_bytes;
 	uint32_t led_blocks;
@@ -72,19 +72,19 @@ struct reach_answer {
 };
 
 struct reach_result {
-	struct reach_answer *answers; /* by block; to be freed */
+	struct reach_answer *answers; /* by block; the caller frees it */
 	uint64_t read_bytes;
 	uint64_t unread_bytes;
 };
 
 /*
- * Looks at the blocks, which are sorted by address, do not overlap and are fewer than 2^31. 0 or
- * -ENOMEM.
+ * Classifies the blocks, which must be sorted by address, without overlaps, and fewer than 2^31. 0
+ * or -ENOMEM.
  */
 int reach_run(const struct reach_config *config, const struct reach_block *blocks, size_t count,
 	      struct reach_result *ret);
 
-/* Whether places with this evidence are roots. */
+/* Whether memory with this evidence is a root. */
 static inline bool reach_is_root(uint16_t evidence)
 {
 	return evidence & (LEAK_FROM_GLOBAL | LEAK_FROM_STACK | LEAK_FROM_REGISTER | LEAK_FROM_TLS |

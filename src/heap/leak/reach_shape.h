@@ -3,13 +3,13 @@
 #define WICK_HEAP_LEAK_REACH_SHAPE_H
 
 /*
- * reach_shape: blocks that programs usually know by a pointer into them, and by no other.
+ * reach_shape: blocks to which programs usually keep only an interior pointer.
  *
- * memcheck takes these for reachable by default (--leak-check-heuristics=all), and so do we: arrays
- * of C++ objects behind their number, texts of old std::string behind length, capacity and number
- * of users, blocks behind their length, and objects seen as their second base class. An array of
- * no objects is known by the address behind its number, which is where the block ends: that is
- * ours alone, and LeakSanitizer's.
+ * memcheck treats these as reachable by default (--leak-check-heuristics=all), and so do we: arrays
+ * of C++ objects after their count, texts of the old std::string after length, capacity and
+ * reference count, blocks after their length, and objects seen as their second base class. The
+ * pointer to an empty array is the address after its count, which is the end of the block: only
+ * LeakSanitizer and we handle that.
  */
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 struct reach_block;
 struct reach_config;
 
-/* Whether a pointer that far into a block is as good as one to its beginning. */
+/* Whether a pointer at this offset into a block counts as a pointer to its start. */
 bool reach_shape_explains(const struct reach_config *config, const struct reach_block *block,
 			  uint32_t offset);
 

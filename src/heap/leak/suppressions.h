@@ -3,13 +3,13 @@
 #define WICK_HEAP_LEAK_SUPPRESSIONS_H
 
 /*
- * suppressions: rules for what is not to be reported as a leak.
+ * suppressions: rules for leaks that are not to be reported.
  *
- * Three ways to write them may stand in one file (docs/user/suppressions.md): those of
- * LeakSanitizer, those of valgrind, and our own. Rules for other tools are passed over and counted.
+ * A file may mix three syntaxes (docs/user/suppressions.md): those of LeakSanitizer, of valgrind,
+ * and our own. Rules for other tools are skipped and counted.
  *
- * Texts are hostile: files, lines, rules and patterns have limits, and no pattern takes longer
- * than its length times that of what it is compared with. Nothing is known of profiles here.
+ * Input is hostile: files, lines, rules and patterns have limits, and matching takes at most the
+ * length of the pattern times that of the text. Knows nothing about profiles.
  */
 
 #include <stdbool.h>
@@ -24,18 +24,18 @@ struct error;
 #define SUPPRESSION_FILE_MAX (4u << 20) /* bytes */
 #define SUPPRESSION_LINE_MAX 4096u
 #define SUPPRESSION_RULES_MAX 10000u
-#define SUPPRESSION_FRAMES_MAX 512u /* of a rule */
+#define SUPPRESSION_FRAMES_MAX 512u /* limit per rule */
 
 /* Bits 0 to 4 are those of enum leak_class. */
-#define SUPPRESS_GROWTH 32u    /* what grows without bound */
-#define SUPPRESS_UNSCANNED 64u /* not freed, and nobody looked who points to it */
+#define SUPPRESS_GROWTH 32u    /* grows without bound */
+#define SUPPRESS_UNSCANNED 64u /* not freed, and no scan looked for pointers to it */
 #define SUPPRESS_ALL 127u
 
 enum suppression_syntax { SUPPRESSION_OWN, SUPPRESSION_LSAN, SUPPRESSION_VALGRIND };
 
-/* What a line of a rule asks of a frame. */
+/* What a line of a rule matches. */
 enum suppression_what {
-	SUPPRESS_ANY_FRAMES, /* "...": any number of them, also none */
+	SUPPRESS_ANY_FRAMES, /* "...": any number of frames, including none */
 	SUPPRESS_FUNCTION,
 	SUPPRESS_MODULE,
 	SUPPRESS_FILE, /* the whole path, or its end */
@@ -50,7 +50,7 @@ struct suppression_frame {
 
 struct suppression_range {
 	uint64_t from;
-	uint64_t to; /* with it */
+	uint64_t to; /* inclusive */
 };
 
 struct suppression {
@@ -60,9 +60,9 @@ struct suppression {
 	uint32_t kinds; /* bits: 1 << class, SUPPRESS_… */
 	uint32_t first_frame;
 	uint32_t frame_count;
-	struct suppression_frame place; /* what allocates; .pattern NULL: any */
+	struct suppression_frame place; /* allocation site; .pattern NULL: any */
 	struct suppression_range size_bytes;
-	struct suppression_range time_ns; /* since the recording began */
+	struct suppression_range time_ns; /* since the start of the recording */
 	const char *thread;               /* pattern of its name; NULL: any */
 };
 
@@ -76,50 +76,50 @@ struct suppressions {
 
 void suppressions_fini(struct suppressions *list);
 
-/* Turns a linker name into a readable one that the caller frees, or NULL. */
+/* Demangles a linker name; the caller frees the result. NULL: not mangled. */
 typedef char *suppression_demangle_fn(const char *name);
 
 /*
- * Adds the rules in a text; name is what messages call it. demangle is optional: without it
- * patterns of linker names match nothing else. -EINVAL with words names the line.
+ * Adds the rules in a text; name is used in messages. demangle is optional: without it patterns of
+ * linker names match only linker names. -EINVAL: err names the line.
  */
 int suppressions_parse(struct suppressions *list, const char *name, const char *text, size_t size,
 		       suppression_demangle_fn *demangle, struct error *err);
 
-/* Adds the rules of a file, in the same way. */
+/* The same for a file. */
 int suppressions_read(struct suppressions *list, const char *path,
 		      suppression_demangle_fn *demangle, struct error *err);
 
-/* A frame of a stack as rules see it; missing texts are "". */
+/* A frame of a stack as seen by rules; missing texts are "". */
 struct suppression_call {
 	const char *function;
 	const char *module; /* path */
 	const char *file;   /* path */
 	uint32_t line;
-	bool allocates; /* for others: malloc, operator new and the like */
+	bool allocates; /* on behalf of others: malloc, operator new and the like */
 };
 
-/* What a rule is asked about: blocks that agree in all of this. */
+/* What rules are matched against: blocks that share all of this. */
 struct suppression_subject {
 	uint32_t kind; /* one bit */
 	uint64_t size_bytes;
-	uint64_t first_ns; /* when they were allocated, since the recording began */
+	uint64_t first_ns; /* time of the first allocation, since the start of the recording */
 	uint64_t last_ns;
 	const char *thread;
-	const struct suppression_call *calls; /* from the innermost on */
+	const struct suppression_call *calls; /* innermost first */
 	size_t call_count;
-	size_t place; /* the call that is said to allocate */
+	size_t place; /* index of the allocation site */
 };
 
-/* The first rule that fits, or SIZE_MAX. */
+/* The first matching rule, or SIZE_MAX. */
 size_t suppressions_find(const struct suppressions *list,
 			 const struct suppression_subject *subject);
 
-/* Whether a rule fits. */
+/* Whether a rule matches. */
 bool suppression_fits(const struct suppressions *list, const struct suppression *rule,
 		      const struct suppression_subject *subject);
 
-/* Whether a text fits a pattern with * and ?, as a whole. */
+/* Whether the whole text matches a pattern with * and ?. */
 bool suppression_glob(const char *pattern, const char *text);
 
 #endif

@@ -3,18 +3,18 @@
 #define WICK_HEAP_TIMELINE_GROWTH_H
 
 /*
- * growth: whether what a site holds grows without bound, or levels off as a cache does.
+ * growth: whether the memory of a site grows without bound, or levels off like a cache.
  *
- * A stretch of time is cut into windows, and of each the least that was held counts: what comes
- * and goes does not show in it. It grows when
+ * A period is divided into windows, and the minimum of each window counts, which hides short-lived
+ * blocks. The site grows if
  *
  *	later windows hold more than earlier ones more often than chance allows,
- *	that is so in both halves, by several rises, and not by one step,
- *	it has not been still for much longer than ever before, and
- *	a curve that levels off does not describe it better than a line.
+ *	this holds in both halves, by several rises, and not by one step,
+ *	it has not been constant for much longer than ever before, and
+ *	a curve that levels off does not fit better than a line.
  *
- * The stretch is all of the time since the first block; where that does not grow and nothing was
- * given back, the second half of it.
+ * The period is the time since the first block; if that shows no growth and nothing was freed, its
+ * second half.
  */
 
 #include <stddef.h>
@@ -24,34 +24,34 @@ struct heap_groups;
 struct heap_report;
 
 enum growth_kind {
-	GROWTH_NONE,      /* nothing to tell */
-	GROWTH_LEVELLED,  /* it grew, and no longer does */
-	GROWTH_SLOWS,     /* it still grows, ever less */
-	GROWTH_UNBOUNDED, /* no end can be seen */
+	GROWTH_NONE,      /* no growth */
+	GROWTH_LEVELLED,  /* it grew, and stopped */
+	GROWTH_SLOWS,     /* it still grows, but more and more slowly */
+	GROWTH_UNBOUNDED, /* no end in sight */
 };
 
 struct growth {
 	enum growth_kind kind;
-	double confidence;       /* 0 … 1, that it has no bound; of the others 0 */
-	double bytes_per_second; /* in the stretch from from_ns to to_ns */
+	double confidence;       /* 0 … 1, that it is unbounded; 0 for other kinds */
+	double bytes_per_second; /* from from_ns to to_ns */
 	uint64_t from_ns;
 	uint64_t to_ns;
-	/* Its rate changed suddenly then; 0: it did not. */
+	/* When its rate changed suddenly; 0: never. */
 	uint64_t change_ns;
 	double before_bytes_per_second;
 	double after_bytes_per_second;
 };
 
-/* From this on a site is named. */
+/* Confidence at which a site is reported. */
 #define GROWTH_SURE 0.5
 
-/* What was watched for less time is not, however steadily it grows. */
+/* Shorter recordings report no growth, however steady it is. */
 #define GROWTH_SHORTEST_NS UINT64_C(8000000000)
 
-/* What was held at the end of each of count steps; the first begins at 0. */
+/* Judges the bytes held at the end of each of count steps; the first begins at 0. */
 struct growth growth_judge(const double *live_bytes, size_t count, uint64_t step_ns);
 
-/* Of each group of sites (groups->count of them). 0 or -ENOMEM. */
+/* Judges each group of sites (groups->count of them). 0 or -ENOMEM. */
 int growth_find(const struct heap_report *report, const struct heap_groups *groups,
 		struct growth *ret);
 

@@ -3,11 +3,12 @@
 #define WICK_HEAP_TIMELINE_LEVEL_H
 
 /*
- * level: what is live of something, and what was at the peak of all of it together.
+ * level: what is live in one part of the heap, and what was live there at the peak of the whole
+ * heap.
  *
- * Peaks come by the million while a program grows, so nobody is told of them: they are only
- * numbered. Whoever changes a level for the first time after a peak notes what it was: that is
- * what it was at the peak.
+ * While a program grows there are millions of new peaks, so levels are not updated at each: peaks
+ * are only numbered. The first change of a level after a peak saves its old value, which is its
+ * value at the peak.
  */
 
 #include <stdint.h>
@@ -16,11 +17,11 @@
 
 struct heap_level {
 	struct heap_sum live;
-	struct heap_sum noted; /* live at the peak of that number */
+	struct heap_sum noted; /* live at the peak with number `peak` */
 	uint64_t peak;
 };
 
-/* Adds to what is live, or takes away; peak is the number of the last one. */
+/* Adds to what is live, or subtracts; peak is the number of the last peak. */
 static inline void heap_level_change(struct heap_level *level, uint64_t peak,
 				     struct heap_sum change)
 {

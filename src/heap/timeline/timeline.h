@@ -5,8 +5,8 @@
 /*
  * timeline: what all threads together hold, allocate and free, step by step.
  *
- * How long a recording is shows only at its end: when there are too many steps, two become one.
- * Times are since the analysis began.
+ * The duration is known only at the end: when there are too many steps, they are merged in pairs.
+ * Times are since the start of the analysis.
  */
 
 #include <stdbool.h>
@@ -20,28 +20,26 @@
 
 struct heap_step {
 	struct heap_sum live; /* at its end */
-	double most_bytes;    /* the largest that was live within it */
-	double least_bytes;   /* the smallest */
+	double most_bytes;    /* highest live bytes in the step */
+	double least_bytes;   /* lowest live bytes in the step */
 	struct heap_sum allocated;
 	struct heap_sum freed;
 };
 
 struct heap_timeline {
-	VEC(struct heap_step) steps; /* those that are over */
+	VEC(struct heap_step) steps; /* completed steps */
 	struct heap_step now;
 	uint64_t step_ns;
-	uint64_t end_ns; /* of the present step */
+	uint64_t end_ns; /* end of the current step */
 };
 
 void heap_timeline_init(struct heap_timeline *timeline, uint64_t step_ns);
 void heap_timeline_fini(struct heap_timeline *timeline);
 
-/*
- * Ends the present step, and as many as fit before time_ns with nothing in them. 0 or -ENOMEM.
- */
+/* Ends the current step, and adds empty ones up to time_ns. 0 or -ENOMEM. */
 int heap_timeline_advance(struct heap_timeline *timeline, uint64_t time_ns);
 
-/* Whether time_ns is no longer in the present step. */
+/* Whether time_ns is after the current step. */
 static inline bool heap_timeline_is_over(const struct heap_timeline *timeline, uint64_t time_ns)
 {
 	return time_ns >= timeline->end_ns;
@@ -71,10 +69,7 @@ static inline void heap_timeline_remove(struct heap_timeline *timeline, struct h
 		now->least_bytes = live.bytes;
 }
 
-/*
- * How much a second there is of something in a step and some on either side, nearer ones counting
- * more: smoothed over 2 * reach + 1 steps.
- */
+/* The rate per second in a step, smoothed over 2 * reach + 1 steps, nearer ones weighted more. */
 double heap_steps_rate(const struct heap_step *steps, size_t count, uint64_t step_ns, size_t step,
 		       size_t reach, double (*of)(const struct heap_step *step));
 
