@@ -3,11 +3,11 @@
 #define WICK_ENGINE_INTERRUPTION_COST_H
 
 /*
- * interruption_cost: what an interruption takes away from the program that it interrupts.
+ * interruption_cost: the time that an interruption costs the interrupted program.
  *
- * Nobody tells, so it is measured: a loop that does nothing but read the clock is
- * interrupted like the target is, and the holes in it are the interruptions. The
- * caller arms what interrupts, every HOLES_PERIOD_NS.
+ * The kernel does not report it, so it is measured: a loop that only reads the clock is interrupted
+ * like the target, and the gaps in it are the interruptions. The caller starts the source of
+ * interruptions, every HOLES_PERIOD_NS.
  */
 
 #include <stddef.h>
@@ -15,14 +15,14 @@
 
 #include "base/clock.h"
 
-/* How many are measured, and how far apart: enough for a median, over quickly. */
+/* Number and distance of the measurements: enough for a median, and quick. */
 #define HOLES_WANTED 48
 #define HOLES_PERIOD_NS (100 * NS_PER_US)
 
-/* Spins and notes holes. Returns how many; takes a few milliseconds. */
+/* Spins and records gaps. Returns their number; takes a few milliseconds. */
 size_t interruption_cost_measure(uint64_t holes_ns[HOLES_WANTED]);
 
-/* 0 when there are too few. Puts them in order. */
+/* Returns 0 if there are too few. Sorts them. */
 uint64_t interruption_cost_median_ns(uint64_t *holes_ns, size_t count);
 
 #endif

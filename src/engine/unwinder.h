@@ -3,12 +3,11 @@
 #define WICK_ENGINE_UNWINDER_H
 
 /*
- * unwinder: walks the stacks of other processes, with the tables of their modules.
+ * unwinder: walks the stacks of other processes, with the unwind tables of their modules.
  *
- * Tables belong to the unwinder, one for each file however many processes map
- * it; they are made when a stack first needs them. A process is what it has
- * mapped where. Stacks come from a stopped thread, or from the registers and the
- * copied stack of a perf sample.
+ * The unwinder owns the tables, one for each file regardless of how many processes map it; a table
+ * is built when a stack first needs it. An unwinder_process holds the mappings of a process. A
+ * stack is that of a stopped thread, or the registers and copied stack of a perf sample.
  *
  * Threads: an unwinder and all its processes are used by one thread at a time.
  */
@@ -26,47 +25,45 @@ struct unwinder;
 struct unwinder_process;
 
 struct unwinder *unwinder_new(void); /* NULL without memory */
-/* After all its processes. */
+/* Call after all its processes are closed. */
 void unwinder_free(struct unwinder *unwinder);
 
-/* Learns what a process has mapped from /proc. */
+/* Reads the mappings of a process from /proc. */
 int unwinder_process_open(struct unwinder *unwinder, pid_t pid, struct unwinder_process **ret,
 			  struct error *err);
 void unwinder_process_close(struct unwinder_process *process);
 
 /*
- * Reads the maps anew: after a dlopen or an exec, or when walks end at bad
- * addresses. Nothing is lost when it fails, for the process may be gone.
+ * Reads the mappings again: after a dlopen or an exec, or when walks end at bad addresses. If this
+ * fails, the old mappings stay, because the process may be gone.
  */
 int unwinder_process_refresh(struct unwinder_process *process, struct error *err);
 
 /*
- * Makes the tables of all that is mapped, as far as they can be had until a moment
- * of CLOCK_MONOTONIC, so that no walk has to wait for one. Returns whether all are
- * made; otherwise the next call goes on.
+ * Builds the tables of all mapped files until a time of CLOCK_MONOTONIC, so that no walk has to
+ * wait for one. Returns whether all are built; otherwise the next call continues.
  */
 bool unwinder_process_prepare(struct unwinder_process *process, uint64_t until_ns);
 
-/* From now on walks follow frame pointers alone. */
+/* From now on walks follow only frame pointers. */
 void unwinder_process_without_tables(struct unwinder_process *process);
 
 /*
- * Walks the stack of a thread that is in a ptrace stop of the caller. The trace
- * has pcs and capacity set. Returns 0, or why the registers could not be read; or 1
- * when the maps do not know its stack: they should be read anew, when it goes on.
+ * Walks the stack of a thread that is in a ptrace stop of the caller. The trace has pcs and
+ * capacity set. Returns 0; a negative errno if the registers could not be read; or 1 if its stack
+ * is not in the known mappings: they should be read again after the thread resumes.
  */
 int unwinder_walk_thread(struct unwinder_process *process, pid_t tid, struct unwind_trace *trace);
 
-/* The registers of a user-mode moment and what was on its stack from sp on. */
+/* User-mode registers and a copy of the stack starting at sp. */
 struct stack_copy {
 	const struct registers *registers;
-	const void *bytes; /* from sp on */
-	size_t size_bytes; /* as many as are real: the dyn_size of a perf sample */
+	const void *bytes; /* starting at sp */
+	size_t size_bytes; /* valid bytes: the dyn_size of a perf sample */
 };
 
 /*
- * Walks a copied stack. A stack that is larger than the copy ends with
- * UNWIND_UNREADABLE.
+ * Walks a copied stack. If the stack is larger than the copy, the walk ends with UNWIND_UNREADABLE.
  */
 void unwinder_walk_copy(struct unwinder_process *process, const struct stack_copy *copy,
 			struct unwind_trace *trace);

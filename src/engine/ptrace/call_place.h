@@ -3,9 +3,8 @@
 #define WICK_ENGINE_PTRACE_CALL_PLACE_H
 
 /*
- * call_place: an instruction in a process that calls the kernel, for a thread that is led there
- * (inject.h). The preloaded library brings one; every process has some in what the kernel maps
- * into it, the vdso.
+ * call_place: the address of a system call instruction in a process, for injected calls (inject.h).
+ * The preload library has one; every process has some in its vDSO.
  */
 
 #include <stdbool.h>
@@ -14,10 +13,10 @@
 
 struct error;
 
-/* Finds one in the vdso. */
+/* Finds one in the vDSO. */
 int call_place_find(pid_t pid, uint64_t *ret, struct error *err);
 
-/* Whether there is one at an address: another program may run by now. */
+/* Whether there still is one at an address: the process may have executed another program. */
 bool call_place_is_there(pid_t tid, uint64_t address);
 
 #endif

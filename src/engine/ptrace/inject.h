@@ -3,11 +3,10 @@
 #define WICK_ENGINE_PTRACE_INJECT_H
 
 /*
- * inject: a call of the kernel that another thread is led to make while it is held.
+ * inject: makes a stopped thread of another process execute a system call.
  *
- * The thread is in the stop that PTRACE_INTERRUPT brought, and is in such a stop again afterwards,
- * with all registers and its mask as they were: a call that it was interrupted in is restarted
- * from there as if nothing had been.
+ * The thread is in a PTRACE_INTERRUPT stop before and after, with its registers and signal mask
+ * unchanged: a system call that it was interrupted in restarts as if nothing had happened.
  */
 
 #include <stdint.h>
@@ -18,22 +17,22 @@ struct inject_call {
 	long arguments[6];
 };
 
-/* Where the call is made from, and by whom. */
+/* The thread that makes the call, and from where. */
 struct inject_place {
 	pid_t tid;
-	uint64_t address;   /* of the instruction */
+	uint64_t address;   /* of the system call instruction */
 	const char *sleeps; /* /proc/TID/syscall before it was interrupted */
 };
 
 /*
- * Makes the call. *ret is what it returned; *ret_child is a thread or process that it made, held
- * as well, or 0. 0 or a negative errno: then nothing is known of the call, but the registers are
- * as they were.
+ * Makes the call. *ret is its result; *ret_child is a thread or process that it created, also
+ * stopped, or 0. Returns 0 or a negative errno: then it is unknown whether the call was made, but
+ * the registers are restored.
  */
 int inject(const struct inject_place *place, const struct inject_call *call, long *ret,
 	   pid_t *ret_child);
 
-/* Waits for a stop of a thread; its end is left to others. Returns the status, or -errno. */
+/* Waits for a stop of a thread; leaves its exit status to others. Returns the status, or -errno. */
 int inject_wait(pid_t tid, uint64_t patience_ns);
 
 #endif

@@ -5,9 +5,9 @@
 /*
  * ptrace: the engine that stops threads and walks their stacks from outside.
  *
- * It samples wall-clock time: every thread at every tick, whether it runs or
- * sleeps. A sample weighs the time since the one before of its thread and carries
- * the thread's state as a label. Needs no perf events.
+ * It samples wall-clock time: every thread at every tick, whether it runs or sleeps. The weight of
+ * a sample is the time since the previous sample of its thread; the thread's state is a label.
+ * Needs no perf events.
  */
 
 struct engine_ops;

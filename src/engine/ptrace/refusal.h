@@ -2,9 +2,7 @@
 #ifndef WICK_ENGINE_PTRACE_REFUSAL_H
 #define WICK_ENGINE_PTRACE_REFUSAL_H
 
-/*
- * refusal: why a thread may not be traced, and what to do about it.
- */
+/* refusal: why a thread cannot be traced, and what to do about it. */
 
 #include <sys/types.h>
 
@@ -13,7 +11,7 @@ struct error;
 /* Explains why ptrace refused with code. Returns code. */
 int refusal_explain(int code, pid_t pid, pid_t tid, struct error *err);
 
-/* Whether processes that run already can be traced here at all: 0, or why not. */
+/* Whether running processes can be traced here at all: 0, or why not. */
 int refusal_probe(struct error *err);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_ENGINE_PTRACE_STOP_TIMES_H
 
 /*
- * stop_times: how long threads were held, as a histogram of microseconds. Longer
- * ones than it has places for count as one kind, of which the longest is kept.
+ * stop_times: how long threads were stopped, as a histogram in microseconds. Stops beyond its range
+ * share one bucket; the longest is kept.
  */
 
 #include <stdint.h>
@@ -19,7 +19,9 @@ struct stop_times {
 
 void stop_times_add(struct stop_times *times, uint64_t ns);
 
-/* What this share (0…1) of the stops did not exceed, to the microsecond; 0 without stops. */
+/*
+ * The time that this share (0…1) of the stops did not exceed, to the microsecond; 0 without stops.
+ */
 uint64_t stop_times_quantile_ns(const struct stop_times *times, double share);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_ENGINE_PTRACE_TID_INDEX_H
 
 /*
- * tid_index: from the number of a thread to its place in an array. Open addressing
- * with linear probing; removing closes the gap. One thread at a time.
+ * tid_index: maps a thread id to its index in an array. Open addressing with linear probing;
+ * removing closes the gap. Used by one thread at a time.
  */
 
 #include <stdint.h>
@@ -19,16 +19,15 @@ struct tid_slot {
 
 struct tid_index {
 	struct tid_slot *slots;
-	uint32_t mask; /* slots - 1; 0 when empty */
+	uint32_t mask; /* slots - 1; 0 if empty */
 	uint32_t count;
 };
 
 void tid_index_fini(struct tid_index *index);
 
-/* Files a thread under its place, a new one if it has one. Returns 0 or, for more threads, -ENOMEM.
- */
+/* Sets or replaces the index of a thread. Returns 0; -ENOMEM is possible only for a new thread. */
 int tid_index_set(struct tid_index *index, pid_t tid, uint32_t place);
-/* TID_NOWHERE: it has none. */
+/* TID_NOWHERE: none. */
 uint32_t tid_index_find(const struct tid_index *index, pid_t tid);
 void tid_index_remove(struct tid_index *index, pid_t tid);
 

@@ -3,20 +3,20 @@
 #define WICK_ENGINE_PTRACE_VECTOR_REGISTERS_H
 
 /*
- * vector_registers: what a thread has in its registers for floating point and vectors. Compilers
- * copy pointers by them, two and more at a time, so one may be nowhere else.
+ * vector_registers: the contents of a thread's floating-point and vector registers. Compilers copy
+ * pointers through them, two or more at a time, so a pointer may be nowhere else.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* As many words as the registers of a thread may have. */
+/* Upper limit for the words of these registers. */
 #define VECTOR_REGISTERS_WORDS 2048u
 
 /*
- * The words that are not 0, of a thread that is in a ptrace stop of the caller. Returns how many;
- * 0 also where the kernel does not say.
+ * Reads the nonzero words of a thread that is in a ptrace stop of the caller. Returns their number;
+ * 0 also if the kernel does not provide them.
  */
 size_t vector_registers_read(pid_t tid, uint64_t ret[VECTOR_REGISTERS_WORDS]);
 

@@ -3,9 +3,9 @@
 #define WICK_ENGINE_SIGNAL_HEAP_RING_H
 
 /*
- * heap_ring: what a thread wrote of its memory, as events of the sink. A thread names its
- * stacks by numbers of its own: they are kept as addresses, since ids of the sink may
- * become void (heap_rings_forget()).
+ * heap_ring: turns the heap records of a thread into events of the sink. A thread numbers its
+ * stacks itself; they are kept as addresses, because ids of the sink may become invalid
+ * (heap_rings_forget()).
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 struct error;
 struct heap_ring;  /* of one thread */
-struct heap_rings; /* what they share */
+struct heap_rings; /* shared by all rings */
 struct process_file;
 struct process_tracker;
 struct process_words;
@@ -22,8 +22,8 @@ struct sink;
 struct tick_clock;
 
 /*
- * Borrows all. sample_bytes: between blocks that are recorded, on average; 0: all are.
- * NULL without memory.
+ * Borrows all arguments. sample_bytes: average bytes between recorded blocks; 0: all are recorded.
+ * NULL: out of memory.
  */
 struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tracker,
 				  struct raw_stacks *stacks, const struct tick_clock *clock,
@@ -31,25 +31,25 @@ struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tra
 void heap_rings_free(struct heap_rings *rings);
 
 /*
- * Records of a thread, up to the first that is not of the heap or makes no sense. *ring is made
- * when it is NULL.
+ * Reads the records of a thread, up to the first that is not a heap record or is invalid. Creates
+ * *ring if it is NULL.
  */
 int heap_ring_read(struct heap_rings *rings, struct heap_ring **ring,
 		   const struct process_file *file, uint32_t tid, struct process_words *words);
 
-/* Hands on what has gathered of a thread: others are read next. */
+/* Passes on the buffered events of a thread; call before reading another one. */
 int heap_rings_hand_on(struct heap_rings *rings);
 
-/* All was read that was written before this moment. */
+/* Reports that everything written before this time was read. */
 int heap_rings_until(struct heap_rings *rings, uint64_t time_ns);
 
-/* Ids of stacks are void. */
+/* Call when the ids of stacks have become invalid. */
 void heap_rings_forget(struct heap_rings *rings);
 
-void heap_ring_reset(struct heap_ring *ring); /* another thread has it; NULL is fine */
+void heap_ring_reset(struct heap_ring *ring); /* its slot has a new thread; NULL is fine */
 void heap_ring_free(struct heap_ring *ring);  /* NULL is fine */
 
-/* Events handed on, and those that made no sense. */
+/* The number of events passed on, and of invalid ones. */
 uint64_t heap_rings_events(const struct heap_rings *rings);
 uint64_t heap_rings_damaged(const struct heap_rings *rings);
 

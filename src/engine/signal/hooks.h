@@ -2,7 +2,7 @@
 #ifndef WICK_ENGINE_SIGNAL_HOOKS_H
 #define WICK_ENGINE_SIGNAL_HOOKS_H
 
-/* hooks: functions that programs are asked to hook in themselves, and what became of it. */
+/* hooks: functions that programs are to hook in themselves, and the results. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,14 +15,15 @@ struct engine_stats;
 struct hooks {
 	const struct engine_hook *items; /* borrowed */
 	size_t count;
-	uint32_t programs[SESSION_HOOKS][SESSION_HOOK_STATES]; /* that ended so */
+	uint32_t programs[SESSION_HOOKS]
+			 [SESSION_HOOK_STATES]; /* number of programs with this result */
 };
 
-/* Asks for those that can be. */
+/* Requests those that can be hooked. */
 void hooks_ask(const struct hooks *hooks, struct session_control *control);
-/* What a program has to say. */
+/* Adds the results of a program. */
 void hooks_count(struct hooks *hooks, const struct session_process *process);
-/* Says what is not hooked, and why. */
+/* Reports what is not hooked, and why. */
 void hooks_remark(const struct hooks *hooks, struct engine_stats *stats);
 
 #endif

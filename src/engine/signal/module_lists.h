@@ -3,8 +3,8 @@
 #define WICK_ENGINE_SIGNAL_MODULE_LISTS_H
 
 /*
- * module_lists: which modules a program has, as it changes: for the names of its stacks, and for
- * the unwind tables that it is given.
+ * module_lists: the current modules of a program: for the names of its stacks, and for the unwind
+ * tables that it receives.
  */
 
 struct process_file;
@@ -22,12 +22,12 @@ struct module_lists {
 };
 
 /*
- * Reads the map of the program where that may have changed. To be called when it is known which
- * records are to be read: their code is there, or was known before it went.
+ * Reads the mappings of the program if they may have changed. Call it once it is decided which
+ * records will be read: their code is mapped now, or was known before it was unmapped.
  */
 void module_lists_learn(const struct module_lists *lists, struct process_file *file);
 
-/* Gives the program what was learnt; one that waits for it unloads modules then. */
+/* Sends the list to the program; a program that waits for it then unloads modules. */
 void module_lists_publish(struct process_file *file);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WICK_ENGINE_SIGNAL_PRELOAD_PATH_H
 #define WICK_ENGINE_SIGNAL_PRELOAD_PATH_H
 
-/* preload_path: where the library is that runs inside programs, and which take it. */
+/* preload_path: where the preload library is, and which programs can load it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,26 +11,25 @@ struct elf_file;
 struct error;
 
 /*
- * Beside this program (or libwick), where the build puts it; where it lies from there in a
- * tree that was unpacked anywhere; or where it was installed.
+ * Finds the library beside this program (or libwick), where the build puts it; relative to it in an
+ * unpacked installation tree; or where it was installed.
  */
 int preload_path(char *ret, size_t size, struct error *err);
 
-/* The file that a program would be run from, as execvp() finds it. */
+/* Finds the file of a program as execvp() does. */
 bool preload_find_program(const char *program, char *ret, size_t size);
 
-/* The loader that a program asks for; "" for none: it is linked statically. */
+/* The dynamic loader of a program; "": none, it is linked statically. */
 void preload_interpreter(struct elf_file *elf, char *ret, size_t size);
 
 /*
- * Whether the loader will put the library into a program, as it would be found on
- * PATH. Programs that are linked statically, run with raised rights or by another C
- * library refuse it: -EOPNOTSUPP, and which engine to use. Scripts and what cannot be
- * looked at pass: 0.
+ * Checks whether the loader will load the library into a program, which is searched on PATH. It
+ * will not if the program is linked statically, runs with raised privileges or uses another C
+ * library: -EOPNOTSUPP, with an alternative engine in err. Scripts and unreadable files pass: 0.
  */
 int preload_check(const char *program, struct error *err);
 
-/* Whether a program, as it would be found on PATH, has more rights than who starts it. */
+/* Whether a program, searched on PATH, runs with more privileges than its caller. */
 bool preload_has_rights(const char *program);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_ENGINE_SIGNAL_SESSION_H
 
 /*
- * session: the recorder's side of what it shares with the programs that it
- * watches from inside: the folder, and the files in it that are the recorder's.
+ * session: the recorder's side of what it shares with the programs that it records from inside: the
+ * folder, and the recorder's files in it.
  */
 
 #include <stddef.h>
@@ -16,29 +16,29 @@ struct error;
 
 struct session {
 	char folder[SESSION_PATH_MAX];
-	char notice[120]; /* why it is not in memory; "": it is, or never could be */
+	char notice[120]; /* why it is not in memory; "": it is, or it could not be */
 	struct session_control *control;
 	int control_fd;
 	int tables_fd;
-	int wake_fd;          /* readable when a program asks to be looked at */
-	char *environment[3]; /* what programs must be started with; NULL last */
+	int wake_fd;          /* readable when a program wants to be read */
+	char *environment[3]; /* environment for the programs to start; NULL last */
 };
 
-/* Makes the folder and what belongs in it. On failure nothing is left. */
+/* Creates the folder and its files. On failure it leaves nothing behind. */
 int session_open(struct session *session, struct error *err);
 
-/* Takes it away. Programs that still run notice, and go on without us. */
+/* Removes the folder. Programs that still run notice this and continue without us. */
 void session_close(struct session *session);
 
-/* Removes what is left of sessions of this user that have ended, and that no program needs. */
+/* Removes leftovers of this user's ended sessions that no program needs. */
 void session_tidy(void);
 
-/* The recorder lives: to be called several times a second. */
+/* Heartbeat of the recorder: call several times a second. */
 void session_beat(struct session *session);
 
-/* Called for each process file; others are left out. Returns 0, or why it could not be opened. */
+/* Called for each process file. Returns 0, or a negative errno if it could not be opened. */
 typedef int session_file_fn(void *self, const char *name);
-/* Negative when there are no descriptors to look at all of them. */
+/* Negative if it runs out of file descriptors. */
 int session_each_file(const struct session *session, session_file_fn *fn, void *self,
 		      struct error *err);
 

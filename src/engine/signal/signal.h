@@ -3,8 +3,8 @@
 #define WICK_ENGINE_SIGNAL_SIGNAL_H
 
 /*
- * signal: samples from inside the program, which needs no rights at all. A library
- * is loaded into it that takes its stacks when timers tick; this engine gathers them.
+ * signal: samples from inside the program, which needs no privileges. A preloaded library records
+ * its stacks at timer ticks; this engine collects them.
  */
 
 #include "engine/engine.h"

@@ -2,11 +2,11 @@
 #ifndef WICK_ENGINE_SIGNAL_SIGNAL_COST_H
 #define WICK_ENGINE_SIGNAL_SIGNAL_COST_H
 
-/* signal_cost: what the kernel needs to bring a timer's signal to a handler, and to come back. */
+/* signal_cost: the time the kernel needs to deliver a timer signal to a handler and to return. */
 
 #include <stdint.h>
 
-/* Nanoseconds, measured in this process in some milliseconds; 0 when that is not possible. */
+/* Nanoseconds, measured in this process within a few milliseconds; 0: not possible. */
 uint64_t signal_delivery_ns(void);
 
 #endif

@@ -5,9 +5,9 @@
 /*
  * table_arena: the file of unwind tables that all watched programs map.
  *
- * Rows, rules and pages of a module are in it once. A process has a list of its
- * modules in it, with addresses as they are in that process: it is used as it
- * lies there. What is written never moves, so programs need no lock to read.
+ * It holds the rows, rules and pages of each module once, and for each process a list of its
+ * modules with addresses valid in that process, which uses it in place. Data never moves once
+ * written, so programs read it without locks.
  */
 
 #include <stddef.h>
@@ -17,18 +17,17 @@ struct address_region;
 struct process_tracker;
 struct table_arena;
 
-/* Takes the descriptor over as a loan. NULL without memory. */
+/* Borrows the descriptor. NULL: out of memory. */
 struct table_arena *table_arena_new(int fd);
 void table_arena_free(struct table_arena *arena);
 
-/* How many regions of a process have tables, which are made where they are missing. */
+/* The number of regions of a process with tables; builds missing tables. */
 size_t table_arena_count(struct table_arena *arena, struct process_tracker *tracker,
 			 const struct address_region *regions, size_t count);
 
 /*
- * Writes the list of a process that has the arena mapped at base, with as much as
- * `bytes` of it. Returns its address in that process, 0 when there was no room.
- * Tables are made where they are missing.
+ * Writes the list of a process that has mapped `bytes` of the arena at base. Returns its address in
+ * that process; 0: no space. Builds missing tables.
  */
 uint64_t table_arena_list(struct table_arena *arena, struct process_tracker *tracker,
 			  const struct address_region *regions, size_t count, uint64_t base,

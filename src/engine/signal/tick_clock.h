@@ -2,7 +2,7 @@
 #ifndef WICK_ENGINE_SIGNAL_TICK_CLOCK_H
 #define WICK_ENGINE_SIGNAL_TICK_CLOCK_H
 
-/* tick_clock: from ticks of the CPU's counter to CLOCK_MONOTONIC, by pairs of both. */
+/* tick_clock: converts ticks of the CPU's counter to CLOCK_MONOTONIC, from pairs of both. */
 
 #include <stdint.h>
 
@@ -12,15 +12,15 @@ struct tick_pair {
 };
 
 struct tick_clock {
-	struct tick_pair first; /* for the rate, which the longest stretch tells best */
+	struct tick_pair first; /* for the rate, which the longest interval gives best */
 	struct tick_pair last;
-	double ns_per_tick; /* of both; 0: not yet */
+	double ns_per_tick; /* from both pairs; 0: not known yet */
 };
 
-/* Notes what both say now. */
+/* Reads both clocks now. */
 void tick_clock_pair(struct tick_clock *clock);
 
-/* When it was, by the pair that is nearest in time. */
+/* The time of ticks, relative to the last pair. */
 static inline uint64_t tick_clock_ns(const struct tick_clock *clock, uint64_t ticks)
 {
 	int64_t away = (int64_t)(ticks - clock->last.ticks);

@@ -2,7 +2,7 @@
 #ifndef WICK_ENGINE_SIGNAL_USER_EVENTS_H
 #define WICK_ENGINE_SIGNAL_USER_EVENTS_H
 
-/* user_events: what programs tell of themselves, as the sink's labels and schemas. */
+/* user_events: events and labels that programs report, as labels and schemas of the sink. */
 
 #include <stdint.h>
 
@@ -15,22 +15,22 @@ struct user_events;
 struct user_events *user_events_new(struct sink *sink); /* borrows it; NULL without memory */
 void user_events_free(struct user_events *events);
 
-/* What the thread did in the time that a sample of all time weighs; NULL: it is an event. */
+/* The state of the thread during the time a wall-clock sample covers; NULL: it is an event. */
 const char *user_events_state(const struct process_sample *sample);
 
 /*
- * The label set of a sample: that of its thread, its own, and the state that the thread was
- * in (NULL: not told). 0, none, when there are none or no memory.
+ * The label set of a sample: the labels of its thread, its own, and the state of the thread (NULL:
+ * unknown). 0: no labels, or out of memory.
  */
 uint32_t user_events_labels(struct user_events *events, const struct process_sample *sample,
 			    const char *state);
 
-/* The schema of an event, by its name and unit. ID_NONE when it cannot be had. */
+/* The schema of an event, by its name and unit. ID_NONE on failure. */
 uint32_t user_events_schema(struct user_events *events, const struct process_sample *sample);
 
 /*
- * Keeps an event until it is handed on with others of its kind: in a recording each change
- * of the schema costs a chunk. 0 or a negative errno, as the next.
+ * Buffers an event until it is passed on together with others of its schema: in a recording each
+ * change of the schema costs a chunk. 0 or a negative errno, as the next.
  */
 int user_events_keep(struct user_events *events, const struct sample_batch *batch);
 int user_events_hand_on(struct user_events *events, struct error *err);

@@ -2,33 +2,31 @@
 #ifndef WICK_ENGINE_UPROBE_PROBE_COST_H
 #define WICK_ENGINE_UPROBE_PROBE_COST_H
 
-/*
- * probe_cost: what probes cost whoever runs into them, and what that comes to at a rate.
- */
+/* probe_cost: the cost of a probe hit, and of a rate of hits. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct walker;
 
-/* Above so many pairs of allocation and free a second somebody must want it. */
+/* Above this many pairs of allocation and free per second, recording needs --force. */
 #define HIT_COST_MANY_PAIRS 200000.0
 
-/* Without what programs do there. */
+/* Without the BPF program itself. */
 struct probe_cost {
 	uint64_t entry_ns;
 	uint64_t return_ns;
 };
 
-/* Measured at a function of our own. All 0 when it cannot be done. */
+/* Measures at a function of our own. All 0 if that is not possible. */
 void probe_cost_measure(struct walker *walker, struct probe_cost *ret);
 
-/* Pairs a second, of so many calls in a time. */
+/* Pairs per second, from the number of calls in a time. */
 double probe_cost_pairs(uint64_t allocations, uint64_t frees, uint64_t elapsed_ns);
 bool probe_cost_is_too_much(double pairs_per_second);
-/* The least that a pair costs: two entries, and a return where all blocks are told of. */
+/* The minimum cost of a pair: two entries, and a return if all blocks are recorded. */
 uint64_t probe_cost_pair_ns(const struct probe_cost *cost, bool sampled);
-/* Of a second of one CPU, 1 for all of it. */
+/* Share of one CPU; 1 is all of it. */
 double probe_cost_share(double pairs_per_second, uint64_t pair_ns);
 
 #endif

@@ -3,10 +3,10 @@
 #define WICK_ENGINE_UPROBE_UPROBE_H
 
 /*
- * uprobe: the heap of a process that runs already, by probes at its allocator's functions.
+ * uprobe: records the heap of a running process, by probes on its allocator's functions.
  *
- * Programs in the kernel walk the stacks (engine/ebpf), records come through the rings of
- * perf events with all that tells who runs and what is mapped (engine/perf).
+ * BPF programs walk the stacks (engine/ebpf); records come through the perf event rings, together
+ * with the records of processes and mappings (engine/perf).
  */
 
 struct engine_ops;
