@@ -3,8 +3,8 @@
 #define WICK_PRELOAD_FALLIBLE_LOAD_H
 
 /*
- * fallible_load: loads that may fault where a table of ours was written over. They cost nothing
- * more than others: the fault's handler finds them in a list, and goes on behind them.
+ * fallible_load: loads that may fault because the program overwrote one of our tables. They cost no
+ * more than other loads: the fault handler finds them in a list and resumes after them.
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 	".pushsection wick_fallible, \"a\"\n\t.balign 4\n\t.long 1b - .\n\t.long 2b - "            \
 	".\n\t.popsection"
 
-/* What lies at an address; anything where nothing does. */
+/* Loads the word at an address; any value if nothing is mapped there. */
 static inline uint64_t fallible_load(const uint64_t *address)
 {
 	uint64_t value;
@@ -26,7 +26,7 @@ static inline uint64_t fallible_load(const uint64_t *address)
 	return value;
 }
 
-/* Whether a fault was that of such a load: then the thread goes on behind it. */
+/* Whether such a load caused a fault: then the thread resumes after it. */
 bool fallible_resume(ucontext_t *context);
 
 #endif

@@ -2,12 +2,12 @@
 #ifndef WICK_PRELOAD_GUARDED_MEMORY_H
 #define WICK_PRELOAD_GUARDED_MEMORY_H
 
-/* guarded_memory: memory of our own between pages that cannot be touched, zero. */
+/* guarded_memory: zeroed memory of our own between guard pages. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Memory as it is used. `wiped`: zero again in children. NULL when there is none. */
+/* Pages are allocated on first use. `wiped`: zeroed in children. NULL: out of memory. */
 void *guarded_map(uint64_t bytes, bool wiped);
 void guarded_unmap(void *memory, uint64_t bytes);
 

@@ -2,9 +2,9 @@
 #ifndef WICK_PRELOAD_MODULES_H
 #define WICK_PRELOAD_MODULES_H
 
-/* modules: what the program loads and lets go while it runs. */
+/* modules: modules that the program loads and unloads while it runs. */
 
-/* Waits until the recorder has looked at what was loaded, a fifth of a second at most. */
+/* Waits until the recorder has seen newly loaded modules, a fifth of a second at most. */
 void modules_wait_until_known(void);
 
 #endif

@@ -3,16 +3,15 @@
 #define WICK_PRELOAD_NESTED_CALL_H
 
 /*
- * nested_call: whether a call is inside another that was noted by its frame.
+ * nested_call: whether a call is inside another call whose frame was noted.
  *
- * Calls are left by throws and jumps that tell nobody, so a note may be of one that is over.
- * While a call goes on, what its frame holds beside the caller's frame pointer, where it returns
- * to, stays as it was noted. But the stack that it was on may be gone: programs have stacks of
- * their own making, for fibers. So nothing of another stack is ever read:
+ * A throw or longjmp leaves a call without notice, so a noted call may be over. While a call is
+ * active, the return address in its frame stays as noted. But its stack may be gone: programs make
+ * their own stacks for fibers. So another stack is never read:
  *
- *	the thread's own stack is there as long as the thread;
- *	what is on the page of a frame that lives is there as well;
- *	elsewhere the kernel compares, for which it needs no memory to be there.
+ *	the thread's own stack exists as long as the thread;
+ *	the page of an active frame exists as well;
+ *	elsewhere the kernel does the comparison, which is safe for unmapped memory.
  */
 
 #include <stdbool.h>
@@ -20,10 +19,10 @@
 
 #include "preload/runtime.h"
 
-/* A call that was entered: 0 when there is none. */
+/* A call that was entered; 0: none. */
 struct nested_call {
 	uint64_t frame;
-	uint64_t word; /* where it returns to, as it stands on the stack */
+	uint64_t word; /* its return address as stored on the stack */
 };
 
 static inline uint64_t nested_word(uint64_t frame)
@@ -32,8 +31,8 @@ static inline uint64_t nested_word(uint64_t frame)
 }
 
 /*
- * Whether the call that has the frame `inner`, and runs now, is within `outer`. The thread may be
- * NULL: then it is not known where its own stack is.
+ * Whether the running call with the frame `inner` is inside `outer`. thread may be NULL: then its
+ * stack is unknown.
  */
 bool nested_is_within(const struct preload_thread *thread, struct nested_call outer,
 		      uint64_t inner);

@@ -2,20 +2,20 @@
 #ifndef WICK_PRELOAD_PATH_H
 #define WICK_PRELOAD_PATH_H
 
-/* path: text of bounded length, put together without the C library's help. */
+/* path: builds text of bounded length without the C library. */
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct path {
-	char *text; /* ends with a NUL once something was added */
+	char *text; /* NUL-terminated after the first addition */
 	size_t size;
 	size_t length;
 };
 
 #define PATH_IN(buffer) ((struct path){(buffer), sizeof(buffer), 0})
 
-/* What has no room is left out. */
+/* Text that does not fit is cut off. */
 static inline void path_add_part(struct path *path, const char *text, size_t length)
 {
 	for (; length > 0 && path->length < path->size - 1; length--)

@@ -3,18 +3,17 @@
 #define WICK_PRELOAD_REAL_FUNCTIONS_H
 
 /*
- * real_functions: the functions that ours take the place of.
+ * real_functions: the functions that ours interpose.
  *
- * Found when they are first needed: programs call some before our constructor
- * has run. After that it has found all (real_resolve()), so none is searched for
- * in a signal handler.
+ * They are resolved on first use, because programs call some before our constructor has run. The
+ * constructor resolves all of them, so none is resolved in a signal handler.
  */
 
 #include <dlfcn.h>
 
 #define REAL_FUNCTION(name) extern __typeof__(&name) real_##name
 
-/* In one file for each: the pointer and the way to fill it. */
+/* Use in one file for each function: defines the pointer and resolves it. */
 #define REAL_DEFINE(name)                                                                          \
 	__typeof__(&name) real_##name;                                                             \
 	__attribute__((constructor(101))) static void resolve_##name(void)                         \
@@ -26,7 +25,7 @@
 
 #define REAL(name) (real_##name ? real_##name : (resolve_##name(), real_##name))
 
-/* What the program sees instead of the function of that name. */
+/* Exports our function to the program in place of the real one. */
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_PRELOAD_RING_H
 
 /*
- * ring: what a thread writes for the recorder. One writer, which its own signal
- * handlers stay out of (thread->busy), and one reader in another process.
+ * ring: the records of a thread for the recorder. One writer, whose own signal handlers stay out
+ * (thread->busy), and one reader in another process.
  */
 
 #include <stdint.h>
@@ -16,26 +16,26 @@ struct ring_sample {
 	uint64_t weight_ns;
 	uint32_t cpu;
 	uint16_t flags;
-	uint32_t count; /* of thread->pcs, leaf first */
+	uint32_t count; /* number of thread->pcs, leaf first */
 };
 
-/* Counts samples that were not taken, and their weight. */
+/* Counts lost samples and their weight. */
 void ring_lose(struct preload_thread *thread, uint64_t samples, uint64_t weight_ns);
 
 /* Writes a sample, or counts it as lost. */
 void ring_put_sample(struct preload_thread *thread, const struct ring_sample *sample);
 
-/* Texts one after the other, each with its NUL. */
+/* Consecutive NUL-terminated texts. */
 struct ring_texts {
 	const char *bytes;
 	uint32_t size;
 };
 
-/* The same of an event, with its texts: name, unit, labels. */
+/* The same for an event, with its texts: name, unit, labels. */
 void ring_put_event(struct preload_thread *thread, const struct ring_sample *sample,
 		    struct ring_texts texts);
 
-/* The labels of the thread from here on. */
+/* Writes the labels that the thread has from now on. */
 void ring_put_labels(struct preload_thread *thread, struct ring_texts texts);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WICK_PRELOAD_THREAD_H
 #define WICK_PRELOAD_THREAD_H
 
-/* thread: threads from birth to death: their slots, stacks and ticks. */
+/* thread: the life of threads: their slots, stacks and ticks. */
 
 #include <stdint.h>
 
@@ -10,40 +10,40 @@
 
 struct preload_thread;
 
-/* A slot for a thread that is to come; NULL when there is none. */
+/* Takes a slot for a thread to be started; NULL: none left. */
 struct preload_thread *thread_take(void);
 
-/* Gives a slot back that was never used. */
+/* Returns a slot that was never used. */
 void thread_return(struct preload_thread *thread);
 
-/* The thread that runs now has it: ticks begin. */
+/* The running thread starts to use its slot: ticks begin. */
 void thread_begin(struct preload_thread *thread, struct unwind_stack stack);
 
-/* The thread that runs now ends, or has no more to do with us. */
+/* The running thread ends, or is no longer recorded. */
 void thread_end(struct preload_thread *thread);
 
-/* Begins for the thread that the program started with. */
+/* Begins for the main thread of the program. */
 void thread_begin_main(void);
 
 /*
- * Begins for the one thread of a child, on the stack of the thread that called fork, with
- * its labels and in its parts.
+ * Begins for the only thread of a child, on the stack of the thread that called fork, with its
+ * labels and parts.
  */
 void thread_begin_forked(const struct preload_thread *forked);
 
-/* Makes threads say good-bye. To be called once, before any begins. */
+/* Sets up the notification of thread ends. Call once, before any begins. */
 void thread_set_up(void);
 
-/* After a fork: the only thread that is left is this one, and has nothing yet. */
+/* After a fork: only this thread is left, and it has no slot yet. */
 void thread_forget_all(void);
 
-/* No more ticks of any thread. */
+/* Stops the ticks of all threads. */
 void thread_stop_all(void);
 
-/* Ticks of all threads by another signal from now on. */
+/* Switches the ticks of all threads to another signal. */
 void thread_rearm_all(void);
 
-/* The thread of an id, NULL when it has no slot. Safe in handlers. */
+/* Finds a thread by id; NULL: it has no slot. Async-signal-safe. */
 struct preload_thread *thread_find(uint32_t tid);
 
 #endif

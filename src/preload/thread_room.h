@@ -3,9 +3,9 @@
 #define WICK_PRELOAD_THREAD_ROOM_H
 
 /*
- * thread_room: memory for what is kept of each thread. The first ones have theirs by themselves;
- * those of many others lie together, since the kernel allows a process but so many mappings
- * (65,530), which the program needs for its stacks.
+ * thread_room: memory for the state of each thread. The first threads have separate mappings; those
+ * of further threads are shared, because the kernel limits the mappings of a process (65,530),
+ * which the program needs for its stacks.
  */
 
 #include <stdatomic.h>
@@ -18,12 +18,12 @@
 #define THREAD_ROOM_TOGETHER 64u
 
 struct thread_room {
-	uint64_t bytes; /* of a thread */
-	bool wiped;     /* zero again in children */
+	uint64_t bytes; /* per thread */
+	bool wiped;     /* zeroed in children */
 	_Atomic(void *) parts[THREAD_ROOM_ALONE + SESSION_SLOTS / THREAD_ROOM_TOGETHER];
 };
 
-/* The memory for a thread: the same each time. NULL when there is none. */
+/* The memory for a thread, the same each time. NULL: out of memory. */
 void *thread_room_get(struct thread_room *room, uint32_t index);
 
 #endif

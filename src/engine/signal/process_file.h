@@ -94,7 +94,7 @@ typedef void process_thread_fn(void *self, struct process_file *file, uint32_t t
 int process_file_open(const char *folder, const char *name, struct process_file **ret);
 void process_file_close(struct process_file *file); /* NULL is fine */
 
-/* Whether file was created after other. */
+/* Whether file belongs to the same process as other and was created later. */
 bool process_file_is_later(const struct process_file *file, const struct process_file *other);
 
 /* Called once it is decided what will be read, before reading; the head is up to date. */

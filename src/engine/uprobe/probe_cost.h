@@ -12,7 +12,7 @@ struct walker;
 /* Above this many pairs of allocation and free per second, recording needs --force. */
 #define HIT_COST_MANY_PAIRS 200000.0
 
-/* Without the BPF program itself. */
+/* Without the work of the BPF programs. */
 struct probe_cost {
 	uint64_t entry_ns;
 	uint64_t return_ns;

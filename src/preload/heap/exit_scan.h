@@ -3,25 +3,25 @@
 #define WICK_PRELOAD_HEAP_EXIT_SCAN_H
 
 /*
- * exit_scan: a program that ends waits for the recorder to look for leaks, and what it needs to
- * know for that.
+ * exit_scan: an exiting program waits for the recorder to scan for leaks; this collects what the
+ * scan needs to know.
  */
 
 #include <stdint.h>
 
-/* Memory that the library has mapped for itself. */
+/* Notes memory that the library mapped for itself. */
 void exit_scan_note_own(uint64_t start, uint64_t bytes);
 
-/* A thread of the C library begins, with its functions between these. */
+/* Notes a new thread of the C library, whose stack frames are between these addresses. */
 void exit_scan_note_stack(uint64_t low, uint64_t high);
 
-/* What the thread of a slot is given that has not begun yet; NULL: it has. */
+/* Notes the argument of a thread that has not started yet; NULL: it has. */
 void exit_scan_note_argument(uint32_t index, const void *argument);
 
-/* The session has begun. */
+/* Call when the session has begun. */
 void exit_scan_begin(void);
 
-/* This is a child of fork(), and has a session of its own. */
+/* Call in a child of fork() that has its own session. */
 void exit_scan_forked(void);
 
 #endif

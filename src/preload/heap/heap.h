@@ -3,10 +3,10 @@
 #define WICK_PRELOAD_HEAP_HEAP_H
 
 /*
- * heap: what the program does with its memory, written down by the thread that does it.
+ * heap: records what the program does with its memory, in the thread that does it.
  *
- * The functions that take the place of the allocator's (heap_calls.c, heap_new.c) enter,
- * call the real one, say what happened, and leave:
+ * The functions that interpose the allocator's (heap_calls.c, heap_new.c) enter, call the real one,
+ * record what happened, and leave:
  *
  *	struct heap_site site = HEAP_SITE();
  *	struct preload_thread *thread = heap_enter(&site);
@@ -15,8 +15,8 @@
  *	heap_allocated(thread, &site, SESSION_MALLOC, block, size);
  *	heap_leave(thread);
  *
- * What an allocator calls of others, or a handler that interrupts it, is its own business:
- * there heap_enter() gives NULL, and all others take that and do nothing.
+ * Calls made by the allocator itself, or by a handler that interrupts it, are not recorded: there
+ * heap_enter() returns NULL, and all other functions accept that and do nothing.
  */
 
 #include <stdbool.h>
@@ -27,14 +27,14 @@
 #include "preload/runtime.h"
 #include "wire/heap_record.h"
 
-/* Who called: the frame of the caller, as a walk begins with it, and our own below it. */
+/* The call site: the frame of the caller, where a walk begins, and our own frame below it. */
 struct heap_site {
 	uint64_t pc;
 	uint64_t sp;
-	uint64_t frame; /* of the function that was called: the caller's fp, and its pc */
+	uint64_t frame; /* frame of the called function: holds the caller's fp and pc */
 };
 
-/* Of the function that this is in, which keeps a frame by that. */
+/* The site of the enclosing function, which this forces to keep a frame. */
 #define HEAP_SITE()                                                                                \
 	((struct heap_site){                                                                       \
 		(uint64_t)(uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)),   \
@@ -51,17 +51,17 @@ static inline struct unwind_frame heap_frame_of(const struct heap_site *site)
 	};
 }
 
-/* Whether anything is recorded; the first call of all finds out. */
+/* Whether anything is recorded; the first call determines it. */
 extern _Atomic uint32_t heap_is_on PRELOAD_OWN;
 enum { HEAP_UNKNOWN, HEAP_OFF, HEAP_ON, HEAP_SAMPLED, HEAP_STEPPED };
 
-/* Finds out, once there is an environment to look at. Safe to be called by anybody. */
+/* Determines it, once the environment is available. Callable from anywhere. */
 void heap_begin(void);
-/* There is a session, maybe: that of a child that has made its own. */
+/* Starts again if there is a session: in a child that created its own. */
 void heap_resume(void);
-/* From now on less is recorded: heap_budget.h. */
+/* Reduces recording from now on: heap_budget.h. */
 void heap_step(void);
-/* The session is over, or this program is left alone from here on. */
+/* Ends recording: the session is over, or this program is no longer recorded. */
 void heap_end(void);
 
 struct preload_thread *heap_enter_slow(const struct heap_site *site);
@@ -95,10 +95,7 @@ static inline _Atomic uint8_t *heap_sample_kind(const void *block)
 	return &heap_sample_filter[mixed >> 32 & (HEAP_FILTER_SIZE - 1)];
 }
 
-/*
- * Whether there is nothing to write down of an allocation, or of a free: they go straight
- * to the real function.
- */
+/* Whether an allocation or a free need not be recorded and can go straight to the real function. */
 static inline bool heap_skips(size_t size)
 {
 	uint32_t on = atomic_load_explicit(&heap_is_on, memory_order_relaxed);
@@ -126,16 +123,16 @@ static inline bool heap_skips_free(const void *block)
 	       atomic_load_explicit(heap_sample_kind(block), memory_order_relaxed) == 0;
 }
 
-/* A block is there; NULL: it could not be had. */
+/* Records an allocated block; NULL: the allocation failed. */
 void heap_allocated(struct preload_thread *thread, const struct heap_site *site,
 		    enum session_call call, const void *block, size_t size);
 
-/* A block is about to be given back; NULL: none. */
+/* Records a block that is about to be freed; NULL: none. */
 void heap_freed(struct preload_thread *thread, enum session_call call, const void *block);
 void heap_freed_stacked(struct preload_thread *thread, const struct heap_site *site,
 			enum session_call call, const void *block);
 
-/* The same with its stack, where that is asked for. */
+/* The same with its stack, if requested. */
 extern bool heap_free_stacks PRELOAD_OWN;
 static inline void heap_freed_at(struct preload_thread *thread, const struct heap_site *site,
 				 enum session_call call, const void *block)
@@ -147,31 +144,31 @@ static inline void heap_freed_at(struct preload_thread *thread, const struct hea
 }
 
 /*
- * A block is about to become another by realloc(). True when that was written down: then
- * what it became is said by heap_allocated(), or by heap_stayed() that it did not.
+ * Records that realloc() is about to move a block. If true, follow it with heap_allocated() for the
+ * new block, or with heap_stayed() if it failed.
  */
 bool heap_moves(struct preload_thread *thread, const struct heap_site *site, const void *block);
 void heap_stayed(struct preload_thread *thread, const void *block);
 
-/* A part of the program has gone, maybe with operators of its own. */
+/* A module was unloaded, maybe with its own operators. */
 void heap_new_forget(void);
 
-/* Whether others find a malloc() before ours: that of a program that defines its own. */
+/* Whether another malloc() takes precedence over ours: the program defines its own. */
 bool heap_is_bypassed(void);
 
 /*
- * Whether an address is in the library that knows what blocks have room for. That has to be found
- * first, once, where the loader may be asked.
+ * Whether an address is in the library that knows the usable size of blocks. heap_find_allocator()
+ * must find it first, once, where calling the loader is safe.
  */
 void heap_find_allocator(void);
 bool heap_is_of_allocator(uint64_t address);
 
-/* What a block has room for, as its allocator tells; its own size when that cannot. */
+/* The usable size of a block according to its allocator; size if unknown. */
 size_t heap_usable_size(const void *block, size_t size);
 
-/* Memory for those who ask before the allocator has been found; it is never given back. */
+/* Memory for allocations before the allocator has been found; it is never freed. */
 void *heap_early(size_t size, size_t alignment);
-extern _Atomic uint64_t heap_early_begin PRELOAD_OWN; /* 0: nobody has asked */
+extern _Atomic uint64_t heap_early_begin PRELOAD_OWN; /* 0: not used yet */
 extern _Atomic uint64_t heap_early_bytes PRELOAD_OWN;
 static inline bool heap_is_early(const void *block)
 {

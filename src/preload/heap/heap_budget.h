@@ -3,11 +3,11 @@
 #define WICK_PRELOAD_HEAP_HEAP_BUDGET_H
 
 /*
- * heap_budget: how much memory we take of the program's for its heap, and what is left out
- * when that gets near to the limit. Memory is counted when it is given to a thread, as much as
- * it may become; what a thread leaves the next one has. So the levels only rise.
+ * heap_budget: how much memory recording the heap takes in the program, and what is left out near
+ * the limit. Memory is counted at its maximum size when it is given to a thread; a later thread
+ * reuses what an ended one leaves. So the levels only rise.
  *
- * Also switches recording off where the program writes over our tables again and again.
+ * Also switches recording off if the program overwrites our tables again and again.
  */
 
 #include <stdatomic.h>
@@ -16,28 +16,28 @@
 #include "preload/runtime.h"
 #include "wire/session.h"
 
-/* enum session_heap_level; 0: all is recorded. */
+/* enum session_heap_level; 0: everything is recorded. */
 extern _Atomic uint32_t heap_level PRELOAD_OWN;
 
-/* The words of the ring of a thread: the first ones get most. */
+/* The size of a thread's ring in words: the first threads get the most. */
 uint32_t heap_budget_ring_words(uint32_t index);
 
-/* The same with all memory that there is. */
+/* The same without a memory limit. */
 uint32_t heap_budget_most_words(uint32_t index);
 
-/* Whether the tables of a thread are the small ones. */
+/* Whether a thread has the small tables. */
 bool heap_budget_is_small(uint32_t index);
 
-/* We take so much more. */
+/* Adds to the memory in use. */
 void heap_budget_take(uint64_t bytes);
 
-/* This is another process, by fork. */
+/* Call in a child of fork. */
 void heap_budget_resume(void);
 
-/* Bytes between blocks that are recorded, on average; 0: all are. */
+/* Average bytes between recorded blocks; 0: all are recorded. */
 uint64_t heap_budget_rate(void);
 
-/* One of our tables is damaged. */
+/* Reports that one of our tables is damaged. */
 void heap_budget_error(void);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WICK_PRELOAD_HEAP_HEAP_MEMORY_H
 #define WICK_PRELOAD_HEAP_HEAP_MEMORY_H
 
-/* heap_memory: what a thread needs to write down what it does with its memory. */
+/* heap_memory: the tables a thread needs to record its allocations. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,23 +19,23 @@
 #define HEAP_DEEP_BITS 3
 #define HEAP_DEEP_SLOTS 4096u
 
-/* How far stacks are walked: that of a recursion may have any depth. See heap_stack.c. */
+/* Limits for stack walks: a recursion may have any depth. See heap_stack.c. */
 #define HEAP_WALK_FRAMES 3072u
 #define HEAP_WALK_FRAMES_ONCE 32768u
 #define HEAP_ROOT_FRAMES 512u
 
 /*
- * Where a stack that begins with a certain frame has its return addresses and saved frame
- * pointers: see heap_shape.c.
+ * The positions of return addresses and saved frame pointers in a stack that starts with a certain
+ * frame: see heap_shape.c.
  */
 struct heap_shape {
-	uint64_t pc; /* the frame that it begins with; 0: free */
+	uint64_t pc; /* the frame it starts with; 0: free */
 	uint64_t sp;
-	uint64_t fp; /* where that matters: some frame is found by it */
+	uint64_t fp; /* if it matters: some frame is found through it */
 	uint32_t by_fp;
 	uint32_t count;
 	uint32_t check;       /* of all above */
-	uint32_t slots_check; /* of what follows: places from sp on */
+	uint32_t slots_check; /* of the slots: offsets from sp */
 };
 
 struct heap_usual_shape {
@@ -52,12 +52,12 @@ struct heap_deep_shape {
 struct heap_numbered {
 	uint64_t hash; /* 0: free */
 	uint32_t number;
-	uint32_t check; /* of both: programs write where they should not */
+	uint32_t check; /* of both, because programs may overwrite it */
 };
 
 #define HEAP_TOTALS 64u
 
-/* What a stack has asked for, where blocks are only added up. */
+/* The allocations of a stack, when blocks are only summed. */
 struct heap_total {
 	uint64_t blocks; /* 0: free */
 	uint64_t bytes;
@@ -66,20 +66,20 @@ struct heap_total {
 };
 
 struct heap_memory {
-	uint64_t alive;        /* 0 in a child that nobody told us of: the kernel wipes it */
-	uint64_t generation;   /* of the modules that the numbers are for */
-	uint32_t numbers_mask; /* of places in numbers and met */
+	uint64_t alive;        /* 0 in an unnoticed child: the kernel wipes it */
+	uint64_t generation;   /* generation of modules that the numbers belong to */
+	uint32_t numbers_mask; /* mask for slots in numbers and met */
 	uint32_t shapes_mask;
 	uint32_t pending; /* blocks in totals */
 	uint32_t root_count;
 	uint32_t has_deep;     /* shapes */
-	uint64_t deep_key;     /* the frame that the last deep stack began with */
-	uint32_t vain_walks;   /* that did not get to the root, however long */
-	uint32_t refusals;     /* times that there was no room */
-	uint64_t stalled_beat; /* the recorder's heartbeat, that has not moved on; 0 */
-	uint64_t vain_tail;    /* that the recorder did not move however often it looked; ~0 */
+	uint64_t deep_key;     /* the first frame of the last deep stack */
+	uint32_t vain_walks;   /* walks that did not reach the root, however long */
+	uint32_t refusals;     /* how often there was no space */
+	uint64_t stalled_beat; /* the recorder's heartbeat, if it has stalled; 0 */
+	uint64_t vain_tail;    /* tail that the recorder did not move in repeated checks; ~0 */
 	uint64_t written[PRELOAD_DEPTH + 1];
-	uint64_t pcs[HEAP_WALK_FRAMES_ONCE];         /* the next; memory as it is used */
+	uint64_t pcs[HEAP_WALK_FRAMES_ONCE]; /* the next stack; pages are allocated on use */
 	struct unwind_anchor root[HEAP_ROOT_FRAMES]; /* of the last deep stack, root first */
 	struct heap_total totals[HEAP_TOTALS];
 	struct heap_numbered numbers[1u << HEAP_STACK_BITS]; /* by their frames */
@@ -90,8 +90,8 @@ struct heap_memory {
 };
 
 /*
- * A sum of what stands by itself: the CPU makes several at a time. Each is mixed before it
- * is added, or differences in two places could make up for each other.
+ * A sum of independent terms, so that the CPU computes several at a time. Each is mixed before it
+ * is added, or differences in two positions could cancel out.
  */
 static inline uint64_t heap_hash_add(uint64_t sum, uint64_t value, uint64_t *place)
 {
@@ -103,8 +103,8 @@ static inline uint64_t heap_hash_add(uint64_t sum, uint64_t value, uint64_t *pla
 }
 
 /*
- * The same for what is looked at each time, with one multiplication: each place has a factor
- * of its own, so differences in two places do not make up for each other.
+ * The same for what is checked each time, with one multiplication: each position has its own
+ * factor, so differences in two positions do not cancel out.
  */
 static inline uint64_t heap_hash_slot(uint64_t sum, uint64_t value, uint64_t *factor)
 {
@@ -113,7 +113,7 @@ static inline uint64_t heap_hash_slot(uint64_t sum, uint64_t value, uint64_t *fa
 	return sum;
 }
 
-/* The same for the end. Not 0. */
+/* Finalizes a hash. Never 0. */
 static inline uint64_t heap_hash_end(uint64_t sum)
 {
 	sum ^= sum >> 29;
@@ -124,21 +124,21 @@ static inline uint64_t heap_hash_end(uint64_t sum)
 
 static inline uint32_t heap_numbered_check(const struct heap_numbered *numbered)
 {
-	/* No sum: what is wrong in the number and here in the same way must show. */
+	/* Not a sum: equal errors in the number and here must not cancel out. */
 	return (uint32_t)(numbered->hash >> 32) ^ (numbered->number + 1) * 0x9e3779b1u;
 }
 
-/* Two places for each hash. */
+/* Two slots for each hash. */
 static inline struct heap_numbered *heap_numbers_places(const struct heap_memory *memory,
 							struct heap_numbered *table, uint64_t hash)
 {
-	/* The mask may be damaged like all else: it is no more than there is room for. */
+	/* The mask may be damaged too: limit it to the table size. */
 	uint64_t mask = memory->numbers_mask & ((1u << HEAP_STACK_BITS) - 2);
 
 	return &table[hash >> (64 - HEAP_STACK_BITS) & mask];
 }
 
-/* The number of a hash in a table. False when it is not there. */
+/* Looks up the number of a hash in a table. False: not found. */
 static inline bool heap_numbers_find(struct heap_memory *memory, struct heap_numbered *table,
 				     uint64_t hash, uint32_t *ret)
 {
@@ -156,40 +156,40 @@ static inline bool heap_numbers_find(struct heap_memory *memory, struct heap_num
 void heap_numbers_add(struct heap_memory *memory, struct heap_numbered *table, uint64_t hash,
 		      uint32_t number);
 
-/*
- * The number of a stack that was met before, in about a nanosecond a frame. False when it
- * must be walked.
- */
+/* Finds the number of a known stack, in about a nanosecond per frame. False: it must be walked. */
 bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *frame,
 		     uint32_t *ret_number);
 void heap_shapes_forget(struct heap_memory *memory);
 
-/* The stack from a frame on was walked, and has a number. */
+/* Stores the number of a stack that was walked from a frame. */
 void heap_shape_learn(struct preload_thread *thread, const struct unwind_frame *frame,
 		      uint32_t number);
 
-/* Memory for a thread between pages that cannot be touched. False when there is none. */
+/* Maps the memory of a thread between guard pages. False: out of memory. */
 bool heap_memory_map(struct preload_thread *thread);
 
-/* The thread has a new ring, or is new itself. */
+/* The thread has a new ring, or is itself new. */
 void heap_memory_reset(struct preload_thread *thread);
-/* What is there is damaged: all of it is forgotten. */
+/* The tables are damaged: clears them. */
 void heap_memory_repair(struct preload_thread *thread);
 
 /*
- * The number of the stack that begins with a frame. False when it is a new one and there
- * was no room to write it down, or no way to walk it.
+ * Gets the number of the stack that starts with a frame. False if it is new and there was no space
+ * to write it, or no way to walk it.
  */
 bool heap_stack_number(struct preload_thread *thread, const struct unwind_frame *frame,
 		       uint32_t *ret);
 
-/* The same, with the frames to say the stack again by: heap_stack_again(), by any thread. */
+/*
+ * The same, and returns its frames, with which any thread can write the stack again:
+ * heap_stack_again().
+ */
 bool heap_stack_keep(struct preload_thread *thread, const struct unwind_frame *frame,
 		     struct heap_frames *ret_frames, uint32_t *ret);
 bool heap_stack_again(struct preload_thread *thread, const struct heap_frames *frames,
 		      uint32_t *ret);
 
-/* Keeps handlers of this thread out of what is written: around all that writes or walks. */
+/* Keeps handlers of this thread out while it writes or walks. */
 bool heap_lock_slowly(struct preload_thread *thread);
 
 static inline bool heap_lock(struct preload_thread *thread)
@@ -211,12 +211,12 @@ static inline void heap_unlock(struct preload_thread *thread)
 	atomic_store_explicit(&thread->busy, 0, memory_order_relaxed);
 }
 
-/* A range is mapped, by a stack of this thread. False when there is no room for it. */
+/* Records a mapped range with a stack of this thread. False: no space. */
 bool heap_put_range(struct preload_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack);
 
 /*
- * A place in the ring for so many words. Waits for the recorder to make room, where it may.
- * NULL when there is none; *head becomes where the record ends: heap_publish().
+ * Reserves this many words in the ring. Waits for the recorder to make room, if allowed. NULL: no
+ * space; *head is set to the end of the record: heap_publish().
  */
 uint64_t *heap_claim_slowly(struct preload_thread *thread, uint32_t words, uint64_t *head);
 
@@ -226,7 +226,7 @@ static inline uint64_t *heap_claim(struct preload_thread *thread, uint32_t words
 	uint64_t begin = thread->head;
 	uint64_t end = begin + words;
 
-	/* The reader is woken, and the ring begins anew, at its halves. */
+	/* The reader is woken, and the ring restarts, at each half. */
 	if (__builtin_expect(end - thread->heap_tail > size || ((begin ^ end) & size / 2) != 0, 0))
 		return heap_claim_slowly(thread, words, head);
 	*head = end;
@@ -239,10 +239,10 @@ static inline void heap_publish(struct preload_thread *thread, uint64_t head)
 	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
 }
 
-/* A block, added to what its stack has asked for. */
+/* Adds a block to the total of its stack. */
 struct heap_site;
 void heap_total_add(struct preload_thread *thread, const struct heap_site *site, uint64_t bytes);
-/* Writes down what was added up; the first within the lock. */
+/* Write the totals; the first requires the lock. */
 void heap_total_put(struct preload_thread *thread);
 void heap_total_flush(struct preload_thread *thread);
 

@@ -3,9 +3,9 @@
 #define WICK_PRELOAD_HEAP_HEAP_NESTED_H
 
 /*
- * heap_nested: whether a call of the allocator that seems to be within another one is. What a
- * jump has left behind on the stack may stay there for long, below a frame that writes nothing
- * to it, as one with a large array:
+ * heap_nested: whether an allocator call that seems to be inside another one really is. What a
+ * longjmp leaves on the stack may stay there for long, below a frame that does not overwrite it,
+ * such as one with a large array:
  *
  *	within			left
  *
@@ -14,11 +14,10 @@
  *	the allocator		...
  *	our malloc(), again	our malloc()
  *
- * So the stack is walked: if the frame that lies where the first call had its own is none of our
- * functions, that call is over. A walk that may have gone wrong tells nothing: then the call
- * counts as going on. Calls that are within, as those of operator new, are looked at once for
- * each distance: whoever is at that distance again is in the same call of ours, which was noted
- * anew.
+ * So the stack is walked: if the frame at the position of the first call is not one of our
+ * functions, that call is over. If the walk may have failed, the call counts as active. Calls that
+ * are really inside, such as those of operator new, are checked once for each distance: a later
+ * call at the same distance is inside the same kind of outer call, which was noted again.
  */
 
 #include <stdbool.h>
@@ -26,11 +25,11 @@
 
 #include "preload/heap/heap.h"
 
-/* Of a call that is not known to be within: when it is found to be, it is from then on. */
+/* Checks a call that is not known to be inside another; the result is remembered if it is. */
 bool heap_nested_look(struct preload_thread *thread, const struct heap_site *site,
 		      struct preload_nested *known);
 
-/* Whether the call that this one seems to be within is over. */
+/* Whether the apparent outer call is over. */
 static inline bool heap_was_left(struct preload_thread *thread, const struct heap_site *site)
 {
 	uint64_t distance = thread->inside - site->frame;

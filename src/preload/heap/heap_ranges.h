@@ -3,10 +3,10 @@
 #define WICK_PRELOAD_HEAP_HEAP_RANGES_H
 
 /*
- * heap_ranges: what the program has mapped, by whom. Ranges may be unmapped in parts: what
- * is left of one keeps the frames that it was mapped by.
+ * heap_ranges: the mappings of the program, with the stacks that made them. Ranges may be unmapped
+ * in parts: the rest keeps the frames of its mapping.
  *
- * Nobody is kept out of a table: the caller does that. One that is all zero is empty.
+ * A table has no lock: the caller does the locking. All zero is empty.
  */
 
 #include <stdbool.h>
@@ -15,10 +15,10 @@
 #define HEAP_RANGES 4096u
 #define HEAP_FRAMES 126u
 
-/* The frames of a stack from the leaf on, without those in its midst when there are many. */
+/* The frames of a stack, leaf first, without the middle ones if there are many. */
 struct heap_frames {
 	uint32_t count;
-	uint32_t flags; /* how it ended: as of session_stack */
+	uint32_t flags; /* how it ended, as in session_stack */
 	uint64_t pcs[HEAP_FRAMES];
 };
 
@@ -29,27 +29,27 @@ struct heap_range {
 
 struct heap_ranges {
 	uint32_t count;
-	uint32_t damaged; /* ranges that somebody wrote over: they are forgotten */
+	uint32_t damaged; /* ranges that were overwritten and dropped */
 	struct heap_range items[HEAP_RANGES];
-	uint64_t checks[HEAP_RANGES]; /* of each, and its frames */
+	uint64_t checks[HEAP_RANGES]; /* checksums of each range and its frames */
 	struct heap_frames frames[HEAP_RANGES];
 };
 
-/* A range that lay in what is to be unmapped, at least in part. */
+/* A range that is at least partly in the memory to be unmapped. */
 struct heap_cut {
 	struct heap_range whole;
-	bool head; /* something is left below, and is a range now; */
-	bool tail; /* above */
+	bool head; /* a part below is left, and is now a range; */
+	bool tail; /* the same above */
 	struct heap_frames frames;
 };
 
-/* A range that meets no other. False when there is no room. */
+/* Adds a range that overlaps no other. False: no space. */
 bool heap_ranges_add(struct heap_ranges *ranges, uint64_t begin, uint64_t end,
 		     const struct heap_frames *frames);
 
 /*
- * Cuts one range that meets begin to end. False when there is none: what is left of one does
- * not meet it any more, so it is to be called until then.
+ * Cuts one range that overlaps begin to end. False: none. The rest of a cut range no longer
+ * overlaps, so call this until it returns false.
  */
 bool heap_ranges_cut(struct heap_ranges *ranges, uint64_t begin, uint64_t end,
 		     struct heap_cut *ret);

@@ -2,7 +2,7 @@
 #ifndef WICK_PRELOAD_HEAP_HEAP_SAMPLE_H
 #define WICK_PRELOAD_HEAP_HEAP_SAMPLE_H
 
-/* heap_sample: which blocks are written down where not all are, and how their end is known. */
+/* heap_sample: which blocks are sampled, and how their frees are recognised. */
 
 #include <stdbool.h>
 
@@ -10,13 +10,18 @@
 
 struct preload_thread;
 
-/* Draws the bytes up to the next one that is marked, into thread->left_bytes. */
+/* Draws the number of bytes until the next sampled block, into thread->left_bytes. */
 void heap_sample_next(struct preload_thread *thread);
-/* Blocks that were taken, to know their end by. One of a pool may begin where its memory does. */
+/*
+ * Add and remove sampled blocks, to recognise their frees. A block of a pool may start at the same
+ * address as the pool's memory.
+ */
 void heap_sample_add(enum session_call call, const void *block);
 bool heap_sample_remove(enum session_call call, const void *block);
-/* Notes that a block was just taken; whether it is still the last of all that the thread has
- * allocated. */
+/*
+ * Notes that a block was just sampled; tells whether it is still the last block that the thread
+ * allocated.
+ */
 void heap_sample_note(struct preload_thread *thread, enum session_call call, const void *block);
 bool heap_sample_is_last(const struct preload_thread *thread, enum session_call call,
 			 const void *block);

@@ -3,8 +3,8 @@
 #define WICK_PRELOAD_INTERPOSE_WITHOUT_TICKS_H
 
 /*
- * without_ticks: calls during which the signal of ticks stays away. Its tick comes when the call
- * returns, with all the weight of the time that went by.
+ * without_ticks: calls during which the signal of ticks is blocked. The tick arrives when the call
+ * returns, with the weight of all the time that passed.
  */
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "preload/runtime.h"
 #include "safe/syscall.h"
 
-/* Blocks the signal of ticks. Returns what to unblock again, 0 for nothing. */
+/* Blocks the signal of ticks. Returns what to unblock again; 0: nothing. */
 static inline uint64_t without_ticks_begin(void)
 {
 	uint64_t before = 0;

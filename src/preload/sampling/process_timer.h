@@ -3,36 +3,35 @@
 #define WICK_PRELOAD_SAMPLING_PROCESS_TIMER_H
 
 /*
- * process_timer: the last resort for threads that the kernel has no timer for: the one
- * timer of the CPU time of all of them (ITIMER_PROF). Its tick comes to the thread that
- * runs, no oftener than the kernel ticks, by SIGPROF and no other signal. A program that
- * uses it itself has it for itself.
+ * process_timer: the fallback for threads without a kernel timer: the single timer for the CPU time
+ * of all threads (ITIMER_PROF). It ticks in the running thread, no faster than the kernel tick, and
+ * only with SIGPROF. If the program uses it, we do not.
  *
- * It outlives exec, where nobody would be left to take its signal: exec.c lets it rest.
+ * It survives exec, where nothing would handle its signal: exec.c suspends it.
  */
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Lets it tick. False when the program uses it, or SIGPROF, or the kernel refuses. */
+/* Starts it. False if the program uses it or SIGPROF, or if the kernel refuses. */
 bool process_timer_start(void);
 
-/* Ends its ticks; the same for a while, and what goes on after that. */
+/* Stop it; suspend it; and resume it after that. */
 void process_timer_stop(void);
 bool process_timer_rest(void);
 void process_timer_wake(bool rested);
 
-/* In a child of fork, which has none of its parent's timers. */
+/* Call in a child of fork, which does not inherit timers. */
 void process_timer_forget(void);
 
-/* Whether a signal is a tick of it, though maybe a late one. Safe in handlers. */
+/* Whether a signal is a tick of this timer, possibly a late one. Async-signal-safe. */
 bool process_timer_is_tick(const siginfo_t *info);
 
 /* The CPU time of all threads between two ticks. */
 uint64_t process_timer_period_ns(void);
 
-/* A tick came: the next is as far away as is wanted by now. */
+/* Call at a tick: sets the next one by the current period. */
 void process_timer_ticked(void);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WICK_PRELOAD_SAMPLING_SIGNAL_CONTEXT_H
 #define WICK_PRELOAD_SAMPLING_SIGNAL_CONTEXT_H
 
-/* signal_context: the registers that a signal handler is given, by DWARF number. */
+/* signal_context: the registers passed to a signal handler, by DWARF number. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +24,8 @@ static inline void signal_context_read(const ucontext_t *context,
 }
 
 /*
- * Whether a call of the kernel was interrupted, or has just ended: the thread is behind its
- * instruction, or at it to begin again. Not told where the page of the code begins or ends.
+ * Whether a system call was interrupted or has just ended: the pc is after its instruction, or at
+ * it for a restart. False near the start and end of a page.
  */
 static inline bool signal_context_is_in_call(const ucontext_t *context)
 {
