@@ -32,13 +32,13 @@ static inline void arch_context_registers(const ucontext_t *context, uint64_t *r
 		ret[i] = 0;
 }
 
-/* The instruction that calls the kernel. */
+/* The system call instruction. */
 #define ARCH_CALL_BITS 32
 #define ARCH_CALL_CODE 0xd4000001ull /* svc #0 */
-/* The same as text, and a trap behind it: eight bytes. */
+/* The same as text, followed by a trap: eight bytes. */
 #define ARCH_CALL_AND_TRAP "svc #0\n\tbrk #0\n"
 
-/* What the gate of hooks has of a call, in its frame. */
+/* The hook gate's record of a call, in its frame. */
 #define HOOK_ARGUMENTS 8
 #define HOOK_FRAME_BYTES 176
 struct hook_call {

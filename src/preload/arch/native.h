@@ -3,8 +3,8 @@
 #define WICK_PRELOAD_ARCH_NATIVE_H
 
 /*
- * native: what the preload library needs of the CPU that it is built for. A CPU has a header here
- * and a hook_gate_<cpu>.c.
+ * native: what the preload library needs from the CPU that it is built for. Each CPU has a header
+ * here and a hook_gate_<cpu>.c.
  */
 
 #if defined(__aarch64__)

@@ -34,13 +34,13 @@ static inline void arch_context_registers(const ucontext_t *context, uint64_t *r
 	ret[16] = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 }
 
-/* The instruction that calls the kernel. */
+/* The system call instruction. */
 #define ARCH_CALL_BITS 16
 #define ARCH_CALL_CODE 0x050full /* syscall */
-/* The same as text, and a trap behind it: eight bytes. */
+/* The same as text, followed by a trap: eight bytes. */
 #define ARCH_CALL_AND_TRAP "syscall\n\t.fill 6, 1, 0xcc\n"
 
-/* What the gate of hooks has of a call, in its frame. */
+/* The hook gate's record of a call, in its frame. */
 #define HOOK_ARGUMENTS 6
 #define HOOK_FRAME_BYTES 16 /* from its frame pointer to the frame of the caller */
 struct hook_call {

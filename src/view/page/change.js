@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Of a comparison: how a box changed, in words and as a colour, and whether that is more than
-// noise: what view/flame/flame_change.c and model/significance.c say, for trees that are made here.
+// In a comparison: how a box changed, as text and as a colour, and whether that is more than noise.
+// The same as view/flame/flame_change.c and model/significance.c, for trees made here.
 
 const BEFORE = 0, AFTER = 1, SAMPLES = 2; // values: the samples of a side are SAMPLES + side
 let absolute = page.absolute;
@@ -34,7 +34,7 @@ function differs(before, after) {
 	return excess > 0 && excess >= page.change_deviations * Math.sqrt(after.variance + before.variance);
 }
 
-// Of what is before and after in parts and in all: [before, after, samples before, samples after].
+// Compares part and whole, each [before, after, samples before, samples after].
 function compareSides(part, whole, isAbsolute) {
 	const estimate = isAbsolute ? amountEstimate : shareEstimate;
 	const before = estimate(part[BEFORE], part[SAMPLES], whole[BEFORE], whole[SAMPLES]);
@@ -49,7 +49,7 @@ function compareSides(part, whole, isAbsolute) {
 		relative: relativeText(before.value, after.value) };
 }
 
-// Each is asked for several times while a box is drawn.
+// Cached, because each is needed several times while a box is drawn.
 function changeOf(shape, node, isAbsolute) {
 	const known = shape.changes || (shape.changes = [new Map(), new Map()]), which = known[isAbsolute ? 1 : 0];
 	if (!which.has(node))

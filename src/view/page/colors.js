@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What boxes are filled with. The palettes are those of the SVG: the file has them as tables.
+// The fill of boxes. The palettes are those of the SVG; the file has them as tables.
 
 let colors = page.colors;
-let ratio = null; // null: the usual colours
+let ratio = null; // null: the default colours
 const ratios = page.ratios;
-const fills = new Map(); // of classes with their shades; emptied when the page turns dark
+const fills = new Map(); // by class and shade; cleared when the theme changes
 
 function paletteNow() {
 	return page.palettes[ratio ? 'ratio' : colors];
 }
 
-// Lines over a colour.
+// Line patterns over a colour.
 const LINES = { '/': [0, 8, 8, 0], '\\': [0, 0, 8, 8], '|': [4, 0, 4, 8], '-': [0, 4, 8, 4], '+': [4, 0, 4, 8, 0, 4, 8, 4] };
 
 function patternFill(swatch, color) {
@@ -47,7 +47,7 @@ function hueFill(hue, shade) {
 	return { color: color, fill: color, white: false, class: '' };
 }
 
-// The ratio of a box, undefined where there is nothing to divide by.
+// The ratio of a box; undefined if the divisor is 0.
 function ratioOf(which, shape, node) {
 	const names = page.values.map(function (each) { return each.name; });
 	const whole = costOf(shape, names.indexOf(which.whole)).total[node];
@@ -71,7 +71,7 @@ function classOf(shape, node, cost) {
 	return shape.inlined[node] ? 'i' : page.origins[profile.functions.origin[func]] || 'u';
 }
 
-// What a box is filled with: { fill, color, white, class }.
+// The fill of a box: { fill, color, white, class }.
 function paintOf(shape, node, cost) {
 	const func = shape.func[node];
 	const hash = func < 0 ? 0 : profile.functions.hash[func];

@@ -4,10 +4,10 @@
 const page = about.page;
 const compared = page.pair; // values: before, after, samples before, samples after
 
-// Values that the file has; those that are made of them follow, see values.js.
+// The number of values in the file; derived values follow, see values.js.
 const toldValues = page.values.length;
 
-// What unpacking makes of them; see readProfile().
+// The unpacked profile; see readProfile().
 let profile = null;
 const NEVER = 1 << 30; // a slice
 
@@ -25,8 +25,8 @@ function takeOne(reader) {
 	return number;
 }
 
-// A column of numbers of 31 bits. There may be millions, and most have one byte or two: the loop is
-// plain, and always of arrays of one kind, so that it is fast.
+// Reads a column of 31-bit numbers. There may be millions, most of one or two bytes, so the loop is
+// simple and always uses the same array types to be fast.
 function take(reader, count) {
 	const bytes = reader.bytes, into = new Int32Array(count);
 	let at = reader.at;
@@ -43,7 +43,7 @@ function take(reader, count) {
 	return into;
 }
 
-// Numbers that may be larger, and negative.
+// Reads numbers that may be larger or negative.
 function takeSigned(reader, count) {
 	const into = new Float64Array(count);
 	for (let i = 0; i < count; i++) {
@@ -88,8 +88,8 @@ function endsOf(parent) {
 	return end;
 }
 
-// A shape is a tree in pre-order: parent, end, depth, function (below 0: a group) and whether
-// it is inlined. Node 0 is the root.
+// A shape is a tree in pre-order: parent, end, depth, function (below 0: a group) and whether it is
+// inlined. Node 0 is the root.
 function readNodes(reader) {
 	const count = takeOne(reader) + 1;
 	const ups = take(reader, count - 1);
@@ -119,7 +119,7 @@ function readEntries(reader) {
 	return { count: count, node: node, thread: thread, state: state, lines: lines, values: values };
 }
 
-// What entries have several of: those of entry i are from first[i] to first[i + 1], in order of their slices.
+// Lists by entry: the items of entry i are first[i] to first[i + 1], sorted by slice.
 function readByEntry(reader, count, entries) {
 	const first = new Int32Array(entries.count + 1);
 	if (count > 0)
@@ -142,7 +142,7 @@ function readMoments(reader, entries) {
 	return moments;
 }
 
-// Blocks are born in a slice and die in another, or never.
+// Blocks are allocated in a slice and freed in another, or never.
 function readBlocks(reader, entries) {
 	const count = takeOne(reader), blocks = readByEntry(reader, count, entries), ends = take(reader, count);
 	blocks.died = ends.map(function (end, i) { return end < 2 ? NEVER : blocks.slice[i] + (end >> 1) - 1; });
@@ -153,7 +153,7 @@ function readBlocks(reader, entries) {
 	return blocks;
 }
 
-// How high things were, by slice; NaN: not known yet.
+// Levels by slice; NaN: not known yet.
 function readLevels(reader, texts) {
 	const slices = takeOne(reader), levels = [];
 	for (let left = takeOne(reader); left > 0; left--) {
@@ -165,7 +165,8 @@ function readLevels(reader, texts) {
 	return { slices: slices, levels: levels };
 }
 
-// The lines of stacks: a tree whose nodes are lines. An entry has twice the node that it ends in, and 1 if that line is its leaf's.
+// The lines of stacks: a tree whose nodes are lines. An entry has twice the node in which it ends,
+// plus 1 if that is the line of its leaf.
 function readLines(reader) {
 	const count = takeOne(reader), file = take(reader, count), line = take(reader, count);
 	const nodes = takeOne(reader), parent = new Int32Array(nodes + 1), at = new Int32Array(nodes + 1);

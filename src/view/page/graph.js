@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The flame graph; of a comparison two, side by side, with one zoom and one search.
+// The flame graph; in a comparison two, side by side, with a common zoom and search.
 
 let inverted = page.inverted;
 let icicle = page.icicle;
 let zoom = 0;      // a node of the graph's shape; 0 is everything
-let offset = 0;    // how far the view was moved, in widths of the zoomed box
+let offset = 0;    // how far the view was moved, in units of the zoomed box's width
 let pattern = '';
 let hits = [];     // nodes, callers before callees
-let hit = -1;      // the one gone to last
-let matched = '';  // the share of all that they cover
+let hit = -1;      // the current one
+let matched = '';  // the share of the total that they cover
 let hitFunctions = null;
-let waiting = 0;   // for more letters of the search
+let waiting = 0;   // timer: waits for more input
 
 const graphPanes = [];
 
@@ -52,7 +52,7 @@ function showGraph() {
 	showFoot();
 }
 
-// Whether a node has something in one of the graphs.
+// Whether a node has samples in any graph.
 function isAnywhere(shape, node) {
 	return node < shape.count && graphPanes.some(function (pane) { return costOf(shape, valueOf(pane)).total[node] > 0; });
 }
@@ -80,7 +80,7 @@ function panBy(distance) {
 	remember(false);
 }
 
-// The nodes from the root to one.
+// The nodes from the root to a node.
 function pathTo(shape, node) {
 	const path = [node];
 	while (path[0] > 0)
@@ -88,7 +88,7 @@ function pathTo(shape, node) {
 	return path;
 }
 
-// The way to the zoomed box. Of a long one the middle is left out.
+// The path to the zoomed box. The middle of a long one is left out.
 function showTrail() {
 	const shape = graphPanes[0].shape, path = zoom > 0 ? pathTo(shape, zoom) : [], trail = byId('trail');
 	const left = path.length > 9 ? path.length - 8 : 0;
@@ -128,7 +128,7 @@ function find(text) {
 	return true;
 }
 
-// What the matches cover together: one inside another counts once. Fills hits.
+// The sum that matches cover: nested ones count once. Fills hits.
 function coverOf(pane) {
 	const shape = pane.shape, total = pane.cost.total;
 	let sum = 0, until = 0;
@@ -157,7 +157,7 @@ function tellHits() {
 	byId('previous').disabled = byId('next').disabled = hits.length === 0 || view === 'table';
 }
 
-// The first and the last letter of a search are steps in the history.
+// Starting and clearing a search are steps in the history.
 function search(text) {
 	const isStep = (pattern === '') !== (text === '');
 	if (!find(text))
@@ -166,7 +166,7 @@ function search(text) {
 	remember(isStep);
 }
 
-// The outermost box in which one is wide enough to be seen.
+// The outermost box to zoom to in which this one is wide enough.
 function surroundings(pane, node) {
 	const total = pane.cost.total;
 	let at = node;
@@ -188,8 +188,8 @@ function goToHit(step) {
 	tellHits();
 }
 
-// The view as folded stacks, as wick export writes them: one line a stack and its samples. Of
-// other values than the main one these are not known: it is what they cost.
+// The view as folded stacks, as wick export writes them: one line per stack with its samples. For
+// values other than the main one, which have no sample counts, it is the cost.
 function foldedStacks() {
 	const pane = graphPanes[graphPanes.length - 1], shape = pane.shape, lines = [], names = [];
 	const isMain = valueOf(pane) === page.main_value && samplesValue >= 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The keyboard. In a pane one box has the focus; a pane is one stop of the Tab key.
+// The keyboard. In a pane one box has the focus; a pane is one Tab stop.
 
 function unfocus() {
 	for (const pane of panes) {
@@ -70,7 +70,7 @@ function moveKey(key) {
 
 function enter() {
 	const pane = paneWithFocus(), rows = functionTable.rows;
-	if (view === 'table' && rows.length > 0) { // the keys go to the table whatever has the focus
+	if (view === 'table' && rows.length > 0) { // keys go to the table regardless of the focus
 		choose(rows[functionTable.row], 'sandwich');
 	} else if (pane && pane.focus >= 0 && graphPanes.includes(pane)) {
 		const node = pane.focus;
@@ -81,17 +81,17 @@ function enter() {
 	}
 }
 
-// The function at the focus, or of the zoomed box.
+// The focused function, or that of the zoomed box.
 function functionAtHand() {
 	const pane = paneWithFocus(), rows = functionTable.rows;
-	if (view === 'table') // a row that was gone to
+	if (view === 'table') // the selected row
 		return rows.length > 0 && byId('table').contains(document.activeElement) ? rows[functionTable.row] : chosen;
 	if (pane && pane.focus >= 0)
 		return pane.shape.func[pane.focus];
 	return view === 'graph' && zoom > 0 ? graphPanes[0].shape.func[zoom] : chosen;
 }
 
-// Goes to a view; one of a single function shows the one at hand.
+// Switches to a view; views of a single function show the current one.
 function lookAt(where) {
 	const func = functionAtHand();
 	if (func >= 0 && (where === 'sandwich' || where === 'source'))
@@ -169,9 +169,9 @@ function onKey(event) {
 		leave(typing);
 	} else if (typing && event.key === 'Enter') {
 		search(byId('search').value);
-		byId('search').blur(); // so that n and N are keys again
+		byId('search').blur(); // so that n and N work as keys again
 	} else if (!event.ctrlKey && !event.metaKey && !event.altKey && Object.hasOwn(actions, event.key)) {
-		// A button keeps the keys that press it, a field all of them.
+		// A button keeps the keys that press it, a field keeps all keys.
 		if (typing || event.target.localName === 'select' || (isControl(event.target) && event.key === 'Enter'))
 			return;
 		event.preventDefault();

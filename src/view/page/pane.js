@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A pane draws a tree on a canvas: only boxes that can be seen, on the rows that are.
+// A pane draws a tree on a canvas: only visible boxes on visible rows.
 
-const LEAST = 0.3; // pixels of a box that is drawn
+const LEAST = 0.3; // minimum width of a box in pixels
 const panes = [];  // all of them
 
-// which: the value that widths are of, or null for the one that is looked at.
+// which: the value that widths show; null: the selected one.
 function makePane(host, name, which) {
 	const pane = { host: host, which: which, shape: null, cost: null, icicle: false, zoom: 0, offset: 0, focus: -1, over: -1, end: 0,
 		rows: [], left: [], right: [], node: [], leftOut: 0, height: 0 };
@@ -15,7 +15,7 @@ function makePane(host, name, which) {
 	pane.canvas = element(HTML, 'canvas', host);
 	pane.canvas.setAttribute('aria-hidden', 'true');
 	pane.spacer = element(HTML, 'div', host);
-	pane.item = element(HTML, 'div', host); // what has the focus, for those who do not see it
+	pane.item = element(HTML, 'div', host); // the focused box, for screen readers
 	pane.item.setAttribute('class', 'unseen');
 	pane.item.setAttribute('role', 'treeitem');
 	pane.item.id = 'at-' + panes.length;
@@ -32,8 +32,8 @@ function roomOf(pane) {
 	return Math.max(100, pane.host.clientWidth - 2 * MARGIN);
 }
 
-// The part of everything that fills the width. Amounts of two sides have one scale: what the
-// zoomed box is wide on the other side ("end") may be more than there is to be drawn.
+// The range of values that fills the width. Amounts of two sides have one scale: the zoomed box may
+// be wider on the other side ("end") than what is drawn here.
 function viewOf(pane) {
 	const cost = pane.cost, own = cost.total[pane.zoom], wide = Math.max(own, pane.end);
 	const moved = Math.max(-cost.begin[pane.zoom], Math.min(cost.total[0] - cost.begin[pane.zoom] - own, pane.offset));
@@ -41,7 +41,7 @@ function viewOf(pane) {
 	return { begin: begin, end: begin + (moved === 0 ? own : wide), wide: wide };
 }
 
-// Finds the boxes that are wide enough; of the others neither they nor what is in them.
+// Finds the boxes that are wide enough; skips others with their subtrees.
 function layOut(pane) {
 	const shape = pane.shape;
 	pane.cost = costOf(shape, valueOf(pane));
@@ -70,7 +70,7 @@ function layOut(pane) {
 	place(pane);
 }
 
-// As high as its rows.
+// Sets the height from the number of rows.
 function place(pane) {
 	const high = pane.rows.length * ROW + 4;
 	pane.height = Math.max(high, pane.host.clientHeight);
@@ -78,7 +78,7 @@ function place(pane) {
 	draw(pane);
 }
 
-// The top of a row on the whole of the pane.
+// The top of a row within the pane.
 function topOf(pane, row) {
 	return pane.icicle ? row * ROW + 2 : pane.height - (row + 1) * ROW - 1;
 }
@@ -87,7 +87,7 @@ function isDim(pane, node) {
 	return pane.shape.depth[node] < pane.shape.depth[pane.zoom];
 }
 
-// What stands in a box, as in the SVG: a change shows at least its sign.
+// The label of a box, as in the SVG: a change shows at least its sign.
 function labelOf(pane, at) {
 	const node = pane.node[at], room = Math.floor((pane.right[at] - pane.left[at] - 2 * TEXT) / CHARACTER);
 	if (room < 3)
@@ -163,7 +163,7 @@ function draw(pane) {
 	}
 }
 
-// The box of a node, below 0 when it is not drawn.
+// The box of a node; negative: not drawn.
 function boxOf(pane, node) {
 	const row = pane.rows[pane.shape.depth[node]] || [];
 	let low = 0, high = row.length;
@@ -177,7 +177,7 @@ function boxOf(pane, node) {
 	return low < row.length && pane.node[row[low]] === node ? row[low] : -1;
 }
 
-// The node at a place of the window, below 0 for none.
+// The node at a position in the window; negative: none.
 function nodeAt(pane, clientX, clientY) {
 	const rect = pane.host.getBoundingClientRect();
 	const x = clientX - rect.left - MARGIN, y = clientY - rect.top + pane.host.scrollTop;
@@ -207,7 +207,7 @@ function toRoot(pane) {
 	pane.host.scrollTop = pane.icicle ? 0 : pane.height;
 }
 
-// Words about a box; the first is its name.
+// The lines of a tooltip; the first is the name.
 function wordsOf(pane, node) {
 	const shape = pane.shape, func = shape.func[node], functions = profile.functions, first = [];
 	const words = [nameOf(shape, node)];
@@ -227,7 +227,7 @@ function wordsOf(pane, node) {
 	return words;
 }
 
-// A line for the value that is looked at, and one for each other.
+// A line for the selected value, and one for each other value.
 function valueWords(shape, node) {
 	const order = [value].concat(familyOf(value).filter(function (i) { return i !== value && i !== samplesValue; }));
 	return order.map(function (which, i) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Callers of a function above it, callees below: of all its calls together.
+// The callers of a function above it, its callees below, over all its calls.
 
-let chosen = -1; // a function, below 0 for none
-const sandwichPanes = []; // callers and callees, of each side
+let chosen = -1; // a function; negative: none
+const sandwichPanes = []; // callers and callees, for each side
 
 function makeSandwich() {
 	const host = byId('halves');
@@ -23,13 +23,13 @@ function makeSandwich() {
 	}
 }
 
-// Looks at a function; view: where.
+// Shows a function in a view.
 function choose(func, where) {
 	chosen = func;
 	setView(where);
 }
 
-// The function that is most likely meant before one was chosen: the dearest.
+// The chosen function, or the most expensive one if none was chosen.
 function chosenOrFirst() {
 	if (chosen < 0) {
 		const self = tally(value).self;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is looked at: a value type, a part of the time, one thread; and what entries cost there.
+// The selection: a value type, a time range, a thread; and the cost of entries in it.
 
 let value = page.value;
-let slices = null;  // [first, one past the last], or null for all of the time
-let thread = -1;    // below 0: all
-let version = 0;    // of the time and thread; what was computed for another one is old
+let slices = null;  // [first, one past the last]; null: the full range
+let thread = -1;    // negative: all
+let version = 0;    // of the time range and thread; results of another version are stale
 
 const samplesValue = page.samples_value === undefined ? -1 : page.samples_value;
 
@@ -28,7 +28,7 @@ function select(newSlices, newThread) {
 	version++;
 }
 
-// What each entry costs in the part that is selected.
+// The cost of each entry in the selection.
 function sumEntries(which) {
 	const entries = profile.entries, moments = profile.moments, whole = wholeOf(which);
 	if (!slices && thread < 0)
@@ -63,7 +63,7 @@ function entryCosts(which) {
 	return entrySums.byValue[which];
 }
 
-// The costs of a shape, whose "ends" tell the node that each entry ends in (below 0: none).
+// The costs of a shape, whose "ends" give the node in which each entry ends (negative: none).
 function sumShape(shape, which) {
 	const self = new Float64Array(shape.count), total = new Float64Array(shape.count), begin = new Float64Array(shape.count);
 	const amounts = entryCosts(which), ends = shape.ends, parent = shape.parent;
@@ -73,7 +73,7 @@ function sumShape(shape, which) {
 	total.set(self);
 	for (let i = shape.count - 1; i > 0; i--)
 		total[parent[i]] += total[i];
-	// Children begin where their parent does, one behind the other: next, by depth.
+	// Children begin where their parent does and follow each other: next position, by depth.
 	const next = [0, 0], depth = shape.depth;
 	for (let i = 1; i < shape.count; i++) {
 		const level = depth[i], at = next[level];

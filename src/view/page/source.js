@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lines of a function with what they cost, and their text where the file has it.
+// The lines of a function with their costs, and their text if the file has it.
 
-const AROUND = 6; // lines before the first and behind the last one with samples
+const AROUND = 6; // lines shown before the first and after the last one with samples
 
-// What lines cost in what is looked at, by file: maps of line to self and total. A stack counts once.
+// The cost of lines in the selection, by file: maps from line to self and total. A stack counts
+// once.
 function lineCosts() {
 	return keep('linecosts ' + [value, version].join(), function () {
 		const lines = profile.lines, entries = profile.entries, amounts = entryCosts(value), seen = new Int32Array(lines.count).fill(-1);
@@ -27,12 +28,12 @@ function lineCosts() {
 	});
 }
 
-// A very large file has no lines of stacks: there is what it tells of the whole.
+// A very large file has no lines of stacks: then only the costs of the whole recording are known.
 function hasLineCosts() {
 	return profile.lines.count > 0;
 }
 
-// The lines to show: those with text, and those with costs where there is none.
+// The lines to show: those with text, and those with costs but without text.
 function linesToShow(file, costs, func) {
 	const first = profile.functions.first[func] - AROUND, last = profile.functions.last[func] + AROUND;
 	const lines = new Set();
@@ -59,7 +60,7 @@ function putSourceLine(body, file, costs, line, whole) {
 		row.classList.add('hot');
 }
 
-// By what page_source.h tells of a file without text.
+// Indexed by the state of a file without text, see page_source.h.
 const SOURCE_LACKS = ['', '', 'source not found', 'source left out: the file is outside its compilation directory (add its folder with --source-path DIR)',
 	'source left out: recording, program, debug information and source do not all belong to one user (--source includes it)',
 	'source left out: the owner of the program cannot read the file'];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The view as the fragment of the address, so that a link shows it again; and the start.
+// The view in the fragment of the address, so that links restore it; and the start.
 //
 //	#w=table&z=app/main/parse~1&p=0.2&s=alloc&i=1&t=10-40&h=2&f=parse&o=-total
 //
-// w: the view; z: the names from the root to the zoomed box; p: how far it was moved; s: the search;
-// f: the function that is looked at; t: slices of time; h: the thread; o: how the table is
-// sorted; g: groups; m: colours; others: switches, as in the SVG.
+// w: the view; z: the names from the root to the zoomed box; p: how far it was moved; s: the
+// search; f: the selected function; t: time slices; h: the thread; o: the sort order of the table;
+// g: groups; m: colours; others: switches, as in the SVG.
 
 let known = null;
 
@@ -17,7 +17,7 @@ function stepOf(shape, node) {
 	return stepText(name, which);
 }
 
-// As deep as the path can be followed.
+// Follows the path as far as possible.
 function followPath(shape, text) {
 	let at = 0;
 	for (const step of text.split('/')) {
@@ -33,7 +33,7 @@ function followPath(shape, text) {
 	return at;
 }
 
-// Each: its letter, its value, what it was in the file.
+// Each switch: its letter, its value, its value in the file.
 function switchStates() {
 	return [['w', view, 'graph'], ['i', Number(inverted), Number(page.inverted)], ['c', Number(icicle), Number(page.icicle)],
 		['v', value, page.value], ['g', by, page.by], ['m', ratio ? 'r' + ratios.indexOf(ratio) : colors, page.colors],
@@ -63,7 +63,7 @@ function remember(isStep) {
 	writeState(text, isStep);
 }
 
-// The function of "name~number": by its name, the number tells those of one name apart.
+// The function of "name~number": the number distinguishes functions with the same name.
 function readFunction(text) {
 	const wanted = readStep(text), names = profile.functions.name;
 	if (names[wanted.which] !== undefined && cut(names[wanted.which]) === wanted.name)
@@ -93,7 +93,7 @@ function readLooks(state) {
 
 function restore() {
 	const state = readState();
-	known = null; // nothing to remember meanwhile
+	known = null; // do not change the history meanwhile
 	readLooks(state);
 	readPart(state);
 	chosen = state.f ? readFunction(state.f) : -1;
@@ -130,7 +130,7 @@ function listen() {
 	watchTheme();
 }
 
-// What programs may ask of the page: where boxes are, and what is shown. Nothing can be changed.
+// A read-only interface for programs: where boxes are, and what is shown.
 function publish() {
 	const boxesOf = function (pane) {
 		return pane.node.map(function (node, i) {

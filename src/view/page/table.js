@@ -53,11 +53,11 @@ const tableColumns = (compared ? [
 ]).concat(nameColumns);
 
 function makeTable() {
-	for (const key of ['module', 'file']) // which other formats do not tell
+	for (const key of ['module', 'file']) // missing in other formats
 		if (!profile.functions[key].some(function (text) { return text !== ''; }))
 			tableColumns.splice(tableColumns.findIndex(function (each) { return each.key === key; }), 1);
 	functionTable = makeSortedTable({ host: byId('table'), columns: tableColumns, sort: FIRST_ORDER, upwards: false, list: listFunctions,
-		tie: function (a, b) { // the dearer one comes first, else they are in alphabetical order
+		tie: function (a, b) { // the more expensive one first, else alphabetical order
 			const totals = tally(compared ? AFTER : value).total;
 			return totals[b] - totals[a];
 		},

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// When each thread was busy, and how high the heap, the memory and the gauges were. A part of the
-// time can be chosen by dragging over any of them, one thread by its name; everything else shows
-// that part then.
+// When each thread was busy, and the levels of the heap, the memory and the gauges. Dragging
+// selects a time range, clicking a name selects a thread; then everything else shows only that.
 
 const LANE = 18, MOST_LANES = 400;
 const LEVEL_HEAP = 0, LEVEL_RESIDENT = 1; // of profile.levels; others are gauges
 let lanes = []; // all threads, levels, then threads, the busiest first
-let brush = null; // where a drag began, as a slice
+let brush = null; // the slice where a drag began
 
-// The value that lanes of threads show: that which is looked at, unless it is one of their states or of the heap.
+// The value that thread lanes show: the selected one, unless it is a state or a heap value.
 function laneValue() {
 	return page.values[value].heap || page.values[value].state !== undefined ? page.main_value : value;
 }
@@ -21,7 +20,7 @@ function threadName(id) {
 	return profile.threads[id].name + '/' + profile.threads[id].tid;
 }
 
-// Threads in the order of what they did, not of what they were away.
+// Threads sorted by time on CPU, not by time off CPU.
 function threadLanes() {
 	const moments = profile.moments, entries = profile.entries, threads = new Map();
 	const all = makeLane('all threads', -1), amounts = moments.values[laneValue()];
@@ -45,7 +44,8 @@ function largest(cells) {
 	return cells.reduce(function (most, cell) { return cell > most ? cell : most; }, 0);
 }
 
-// What is live by its blocks, where the file does not tell the highest within slices: with filters.
+// With filters the file does not have the highest level in each slice: then it is computed from the
+// blocks.
 function levelsToShow() {
 	const levels = profile.levels.slice();
 	if (profile.blocks.count > 0 && !levels.some(function (each) { return each.kind === LEVEL_HEAP; }))
@@ -84,7 +84,7 @@ function makeLevelName(parent, lane) {
 	text.title = tells;
 }
 
-// Clicking on threads leaves the heap only from the lane of all of them.
+// Only the lane of all threads switches back from the heap values.
 function makeThreadName(parent, lane) {
 	const away = lane.awaySum > 0 ? ', and ' + quantity(lane.awaySum, unitOf(laneValue())) + ' off CPU' : '';
 	const button = makeButton(parent, lane.name, 'lane', lane.name + ': ' + quantity(lane.sum, unitOf(laneValue())) + ' of ' + valueName(laneValue()) + away,
@@ -118,7 +118,7 @@ function showTimeline() {
 	drawTimeline();
 }
 
-// A bar of a lane; what is above zero is seen.
+// A bar of a lane; anything above zero is visible.
 function drawBar(context, at, wide, base, part, color) {
 	const left = Math.floor(at * wide / profile.slices), right = Math.floor((at + 1) * wide / profile.slices);
 	const high = Math.max(1, part * (LANE - 3));
@@ -141,7 +141,7 @@ function drawLane(context, lane, top, wide, most, look) {
 	}
 }
 
-// How high the highest bar of some lanes of threads is.
+// The highest bar of some thread lanes.
 function mostOf(some) {
 	return some.reduce(function (most, lane) { return Math.max(most, largest(lane.cells.map(function (cell, i) { return cell + lane.away[i]; }))); }, 0);
 }
@@ -165,7 +165,7 @@ function drawTimeline() {
 	}
 }
 
-// What the colours of threads are, where there are two.
+// The legend of thread colours, if there are two.
 function showLaneColors(axis, look) {
 	if (!lanes.some(function (lane) { return lane.awaySum > 0; }))
 		return;
@@ -177,7 +177,7 @@ function showLaneColors(axis, look) {
 	}
 }
 
-// Times below the lanes, at round numbers that have room.
+// Time labels below the lanes, at round numbers, as many as fit.
 function showAxis(wide, names, look) {
 	const axis = byId('axis'), whole = profile.slices * page.slice_ns, least = whole / Math.max(1, Math.floor(wide / 90));
 	const step = roundStep(least);
@@ -189,7 +189,7 @@ function showAxis(wide, names, look) {
 	}
 }
 
-// Chooses a part and shows everything of it.
+// Selects a range and thread and updates everything.
 function selectPart(newSlices, newThread) {
 	select(newSlices, newThread);
 	showAll();
@@ -208,7 +208,7 @@ function dragTo(event) {
 	drawTimeline();
 }
 
-// What a lane has in a slice.
+// The tooltip lines of a lane in a slice.
 function laneWords(lane, slice) {
 	const unit = unitOf(laneValue());
 	if (lane.level)
@@ -218,7 +218,7 @@ function laneWords(lane, slice) {
 	return [lane.name, valueName(laneValue()) + ' ' + quantity(lane.cells[slice], unit)];
 }
 
-// What there is in the slice that is pointed at.
+// Shows the tooltip of the slice under the pointer.
 function tellMoment(event) {
 	const rect = byId('times').getBoundingClientRect(), slice = sliceAt(event);
 	const words = laneWords(lanes[Math.max(0, Math.min(lanes.length - 1, Math.floor((event.clientY - rect.top) / LANE)))], slice);
@@ -226,7 +226,7 @@ function tellMoment(event) {
 	moveTip(event.clientX, event.clientY);
 }
 
-// The arrow keys move the part that is chosen, with Shift its end.
+// The arrow keys move the selected range, with Shift its end.
 function moveSlices(step, isEnd) {
 	const count = profile.slices, few = Math.max(1, Math.round(count / 50));
 	const part = slices || [0, isEnd ? count : Math.max(1, Math.round(count / 10))];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is around the views: tabs, switches, the words beside a box, the pointer, the help.
+// The parts around the views: tabs, switches, tooltips, the pointer, the help.
 
 const VIEWS = { graph: 'Flame graph', table: 'Table', sandwich: 'Callers, callees', source: 'Source' };
 let view = 'graph';
@@ -37,7 +37,7 @@ function show() {
 	byId('path').hidden = view !== 'graph' && byId('timeline').hidden;
 	byId('search').setAttribute('placeholder', view === 'table' ? 'filter, regex  ( / )' : 'search, regex  ( / )');
 	({ graph: showGraph, table: showTable, sandwich: showSandwich, source: showSource })[view]();
-	if (view !== 'graph' && pattern && hit < 0) { // the share of the matches is that of the graph
+	if (view !== 'graph' && pattern && hit < 0) { // the share of matches refers to the graph
 		for (const pane of graphPanes)
 			pane.shape = graphShape(inverted);
 		for (const pane of graphPanes)
@@ -46,12 +46,12 @@ function show() {
 	tellHits();
 }
 
-// After a change of what is shown everywhere: the value, the time, groups, colours.
+// After a change that affects everything: the value, the time, groups, colours.
 function showAll() {
-	hit = -1; // trees may be others: what was found and gone to is looked for anew
+	hit = -1; // trees may have changed: search again
 	unfocus();
 	showTheme();
-	fills.clear(); // those of the other kind of page
+	fills.clear(); // those of the other theme
 	showTimeline();
 	showSummary();
 	showSwitches();
@@ -60,7 +60,7 @@ function showAll() {
 
 // Head
 
-// What a number of the heap is in a part of the time, where its name does not say it.
+// What a heap value means in a time range, if its name does not say it.
 function partWords() {
 	const heap = page.values[value].heap;
 	if (!slices || !heap)
@@ -118,7 +118,7 @@ function toggleIcicle() {
 	refocus();
 }
 
-// After the graph became another one.
+// After the graph was replaced.
 function refocus() {
 	hit = -1;
 	for (const pane of graphPanes)
@@ -212,7 +212,7 @@ function putMeaning(parent, name, words) {
 	element(HTML, 'span', item, words);
 }
 
-// The classes that functions have in the palette.
+// The palette classes in use.
 function usedClasses() {
 	const functions = profile.functions;
 	if (colors === 'heat')
@@ -258,7 +258,7 @@ function showFoot() {
 		' too narrow to draw; zoom in to see more' + cut : view === 'table' ? countText(functionTable.rows.length) + (functionTable.rows.length === 1 ? ' function' : ' functions') : '';
 }
 
-// The words beside a box.
+// The tooltip of a box.
 
 function hover(pane, node) {
 	for (const each of panes) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Trees made of the one in the file: by process or thread, inverted, callers and callees of
-// a function. All are shapes, with the node that each entry ends in.
+// Trees derived from the one in the file: by process or thread, inverted, callers and callees of a
+// function. All are shapes, with the node in which each entry ends.
 
-// Callers of less than this part of the whole are not followed.
+// Callers below this share of the total are not followed.
 const SMALLEST = 1 / 50000;
 const GROUPS = ['nothing', 'process', 'thread'];
 
@@ -18,7 +18,7 @@ function wholeShape() {
 	return profile.nodes;
 }
 
-// A shape that grows; functions of groups are below 0.
+// A shape under construction; groups have negative functions.
 function makeGrowing(label) {
 	return { parent: [0], depth: [0], func: [-1], inlined: [0], labels: [label], cut: 0, ends: new Int32Array(profile.entries.count).fill(-1) };
 }
@@ -63,7 +63,7 @@ function countFromOne(count) {
 	return numbers;
 }
 
-// The nodes above some entries, in pre-order.
+// The ancestors of some entries, in pre-order.
 function nodesAbove(entries, stamps, stamp) {
 	const parent = profile.nodes.parent, nodes = [];
 	if (entries.length === profile.entries.count) // all of them
@@ -83,7 +83,7 @@ function nodesAbove(entries, stamps, stamp) {
 	return sorted;
 }
 
-// The tree of the file once for each group, below a node of its own.
+// The tree of the file once for each group, below a node for the group.
 function groupShape() {
 	const groups = groupEntries(), base = profile.nodes;
 	const stamps = new Int32Array(base.count), places = new Int32Array(base.count);
@@ -114,8 +114,8 @@ function groupShape() {
 	return shape;
 }
 
-// Callers: items are where stacks begin to climb (nodes of the file), with what they cost.
-// Those of one caller are a range; it is sorted by the next caller, and each run is a child.
+// Callers: items are the nodes of the file where stacks start, with their costs. Items of one
+// caller form a range, which is sorted by the next caller; each run becomes a child.
 function climb(shape, from, starts, costs, limit, place) {
 	const base = profile.nodes, at = new Int32Array(starts);
 	const key = function (item) { return at[item] > 0 ? base.func[at[item]] : -1; };
@@ -133,7 +133,8 @@ function climb(shape, from, starts, costs, limit, place) {
 			}
 			runs.push({ func: func, items: items.slice(first, i), sum: sum, inlined: inlined });
 		}
-		// A child is made when it is taken, the first of them first: this is pre-order.
+		// A child is created when it is taken from the stack, first child first: this gives
+		// pre-order.
 		if (step.func !== undefined)
 			step.node = grow(shape, step.node, step.func, step.inlined);
 		for (const run of runs.reverse()) {
@@ -148,7 +149,7 @@ function climb(shape, from, starts, costs, limit, place) {
 	}
 }
 
-// Steps items to their callers.
+// Moves items to their callers.
 function climbed(items, at, base) {
 	for (const item of items)
 		at[item] = base.parent[at[item]];
@@ -171,7 +172,7 @@ function invertedShape() {
 	return finish(shape);
 }
 
-// The outermost nodes of a function: one inside another is part of it.
+// The outermost nodes of a function; nested ones are part of them.
 function outermost(func) {
 	const base = profile.nodes, nodes = [];
 	for (let at = 1; at < base.count;) {
@@ -185,7 +186,7 @@ function outermost(func) {
 	return nodes;
 }
 
-// The entries below each of some nodes that follow each other; entries are sorted by node.
+// Calls act for the entries below each of some consecutive nodes; entries are sorted by node.
 function entriesBelow(nodes, act) {
 	const node = profile.entries.node, end = profile.nodes.end;
 	let i = 0;
@@ -207,7 +208,7 @@ function callersShape(func) {
 	return finish(shape);
 }
 
-// The subtrees of all outermost nodes as one.
+// Merges the subtrees of all outermost nodes.
 function calleesShape(func) {
 	const base = profile.nodes, nodes = outermost(func), shape = makeGrowing(profile.functions.name[func]);
 	const places = new Int32Array(base.count).fill(-1), pending = [{ node: 0, sources: nodes }];
@@ -236,7 +237,7 @@ function calleesShape(func) {
 	return finish(shape);
 }
 
-// What was made is kept until something else is asked for.
+// A cache: results are kept until another one of their kind is needed.
 const kept = new Map();
 
 function keep(key, make) {
@@ -255,7 +256,8 @@ function graphShape(inverted) {
 	return by === 0 ? wholeShape() : keep('called ' + by, groupShape);
 }
 
-// Of each function: what it costs itself and in all; a stack counts once, however often it is in it.
+// The self and total cost of each function; a stack counts once even if the function occurs several
+// times.
 function tally(which) {
 	return keep('tally' + which + ' ' + version, function () {
 		const base = wholeShape(), cost = costOf(base, which), count = profile.functions.count;
@@ -263,7 +265,7 @@ function tally(which) {
 		for (let at = 1; at < base.count; at++) {
 			const func = base.func[at];
 			self[func] += cost.self[at];
-			if (at >= inside[func]) { // not below one of the same function
+			if (at >= inside[func]) { // not nested in the same function
 				total[func] += cost.total[at];
 				inside[func] = base.end[at];
 			}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What can be looked at: the values of the file, time by what threads were doing, and what was
-// live. In a part of the time those of the heap are what wick report --from --to says: blocks
-// that were allocated in it. Only live_space has those from before as well.
+// The values that can be selected: those of the file, time by thread state, and live memory. In a
+// time range, heap values mean the same as in wick report --from --to: blocks allocated in the
+// range. Only live_space includes earlier blocks.
 
-// By their order in the file, from page.heap_value on.
+// In the order of the file, starting at page.heap_value.
 const HEAP_VALUES = [
 	{ of: 'bytes', is: 'allocated' }, { of: 'blocks', is: 'allocated' }, { of: 'bytes', is: 'peak' }, { of: 'blocks', is: 'peak' },
 	{ of: 'bytes', is: 'inuse' }, { of: 'blocks', is: 'inuse' }, { of: 'temporary', is: 'temporary' },
@@ -22,7 +22,7 @@ const INUSE_SPACE = 4;
 		page.values.push({ name: 'live_space', unit: 'bytes', base: page.heap_value + INUSE_SPACE, heap: { of: 'bytes', is: 'live' } });
 })();
 
-// The value of the file that one is of.
+// The value of the file from which a value is derived.
 function baseOf(which) {
 	return page.values[which].base === undefined ? which : page.values[which].base;
 }
@@ -36,7 +36,7 @@ function hasState(which, state) {
 	return page.values[which].state === undefined || page.values[which].state === state;
 }
 
-// What entries cost in all of the time.
+// The cost of entries in the full time range.
 function wholeOf(which) {
 	const entries = profile.entries;
 	if (!entries.values[which])
@@ -45,13 +45,13 @@ function wholeOf(which) {
 	return entries.values[which];
 }
 
-// Those that are told beside each other: of time and events, or of the heap.
+// Values that are shown together: those of time and events, or those of the heap.
 function familyOf(which) {
 	const ofHeap = page.values[which].heap !== undefined;
 	return page.values.map(function (each, i) { return i; }).filter(function (i) { return (page.values[i].heap !== undefined) === ofHeap; });
 }
 
-// Blocks of entries that are looked at, of pools or not: act(entry, block).
+// Calls act(entry, block) for the blocks of selected entries, of pools or not.
 function eachBlock(heap, onlyThread, act) {
 	const blocks = profile.blocks, entries = profile.entries, pool = heap.pool || 0;
 	for (let entry = 0; entry < entries.count; entry++)
@@ -61,7 +61,7 @@ function eachBlock(heap, onlyThread, act) {
 					act(entry, i);
 }
 
-// What is live at the ends of slices, of blocks that were born from one on.
+// The level at the end of each slice, of blocks allocated in slice from or later.
 function liveBySlice(heap, onlyThread, from) {
 	const blocks = profile.blocks, amounts = blocks[heap.of], level = new Float64Array(profile.slices + 1);
 	eachBlock(heap, onlyThread, function (entry, i) {
@@ -76,7 +76,7 @@ function liveBySlice(heap, onlyThread, from) {
 	return level;
 }
 
-// The slice of a part at whose end most bytes are live, of what was born in it.
+// The slice of a range at whose end most bytes are live, of blocks allocated in the range.
 function peakSlice(heap, onlyThread, from, to) {
 	const level = liveBySlice({ of: 'bytes', pool: heap.pool }, onlyThread, from);
 	let peak = from;
@@ -86,7 +86,7 @@ function peakSlice(heap, onlyThread, from, to) {
 	return peak;
 }
 
-// What entries come to in a part of the time.
+// The sums of entries in a time range.
 function sumBlocks(heap, onlyThread, from, to) {
 	const blocks = profile.blocks, amounts = blocks[heap.of], sums = new Float64Array(profile.entries.count);
 	const peak = heap.is === 'peak' ? peakSlice(heap, onlyThread, from, to) : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fragment of the address: how a view is written there, and a path through a tree.
+// The fragment of the address: how it stores a view, and a path through a tree.
 
-const STEP = 60; // characters of a name in a path
+const STEP = 60; // characters kept of a name in a path
 
 function cut(name) {
 	return Array.from(name).slice(0, STEP).join('');
@@ -21,7 +21,7 @@ function decode(text) {
 	}
 }
 
-// A step of a path: the name, and which of several siblings that share it.
+// A step of a path: the name, and which of several siblings with that name.
 function stepText(name, which) {
 	return encode(name) + (which > 0 ? '~' + which : '');
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The keys of boxes.
+// The keys for boxes.
 
 keys.push(['click, Enter', 'zoom to the box'],
 	['Esc, double click on the background', 'show everything; clear the search'],

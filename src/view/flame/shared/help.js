@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The list of keys; other parts add their own.
+// The list of keys; other scripts add their own.
 
 const keys = [];
 

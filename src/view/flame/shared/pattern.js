@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is searched for.
+// The search pattern.
 
-// Without capitals, case makes no difference. Null: everything; undefined: it cannot be read.
+// Case matters only if the pattern has capitals. Null: everything; undefined: invalid.
 function testOf(text) {
 	try {
 		return text ? new RegExp(text, /[A-Z]/.test(text) ? '' : 'i') : null;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ratios of two value types, as colours: what is better than the whole is blue, what is
-// worse is orange.
+// Ratios of two value types, as colours: better than the overall ratio is blue, worse is orange.
 
-// The class of the colour of a box whose ratio is so many times that of the whole.
+// The colour class of a box by its ratio relative to the overall ratio.
 function ratioStep(which, relative) {
 	const factor = which.more_is_worse ? relative : 1 / relative;
 	if (Number.isNaN(factor))

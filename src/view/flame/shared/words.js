@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the SVG and the page have in common: sizes of boxes, labels, numbers, downloads. Names
-// go through textContent only; nothing is loaded. The numbers below are those of flame.c.
+// Shared by the SVG and the page: sizes of boxes, labels, numbers, downloads. Names go through
+// textContent only; nothing is loaded. The numbers below are those of flame.c.
 
 const MARGIN = 10, TEXT = 3, CHARACTER = 7.3, ROW = 18, BOX = 17;
 const HTML = 'http://www.w3.org/1999/xhtml';
@@ -17,7 +17,7 @@ function columns(c) {
 	return c.codePointAt(0) >= 0x1100 ? 2 : 1;
 }
 
-// The part of a name that fits, ".." in place of the rest.
+// The part of a name that fits, with ".." for the rest.
 function label(name, room) {
 	let used = 0, fits = 0, at = 0;
 	for (const c of name) {
@@ -31,7 +31,7 @@ function label(name, room) {
 	return name;
 }
 
-// With a change behind the name, or its sign where there is little room.
+// The name followed by the change, or only its sign if space is short.
 function changeLabel(name, change, room) {
 	if (room < change.length + 5)
 		change = change.replace(/^(new|gone) /, '');
@@ -41,7 +41,7 @@ function changeLabel(name, change, room) {
 	return sign + label(name, room - sign.length);
 }
 
-// The lines of a name in a tooltip.
+// Splits a name into the lines of a tooltip.
 function wrap(name, room) {
 	const lines = [];
 	for (let at = 0; at < name.length && lines.length < 8; at += room)
@@ -55,7 +55,7 @@ function percent(part, whole) {
 	return (whole > 0 ? 100 * part / whole : 0).toFixed(1) + '%';
 }
 
-// The format has no escapes: what would be read as structure is replaced.
+// The format has no escapes: characters with a meaning are replaced.
 function foldedName(name) {
 	return name.replace(/;/g, ':').replace(/[\u0000-\u001f\u007f-\u009f]/g, '_').replace(/ (?=[0-9.]+$)/, '_');
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Of a comparison: widths after or before, shares or amounts.
+// Comparisons: widths of after or before, shares or amounts.
 
 let widths = null, scaling = null;
 
-// Takes the colours of what is compared.
+// Applies the colours of the comparison.
 function showChange() {
 	if (!compared)
 		return;

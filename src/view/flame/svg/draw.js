@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where boxes are on the page, and their labels.
+// The positions and labels of boxes.
 
 function labelOf(frame, room) {
 	return compared ? changeLabel(frame.name, frame.changes[absolute ? 1 : 0], room) : label(frame.name, room);
 }
 
-// Classes of boxes that are not shown wait until they are.
+// Hidden boxes get their classes when they are shown.
 function showMarks(frame) {
 	if (frame.hasHit !== frame.hit)
 		frame.rect.classList.toggle('hit', frame.hit);
@@ -21,7 +21,7 @@ function show(frame, left, right) {
 		frame.rect.removeAttribute('display');
 	frame.none = false;
 	showMarks(frame);
-	// Writing to the document is what costs: only what differs is written.
+	// Writing to the document is expensive: only changes are written.
 	if (frame.left !== left)
 		frame.rect.setAttribute('x', (MARGIN + left).toFixed(2));
 	if (frame.right - frame.left !== right - left)
@@ -50,9 +50,9 @@ function show(frame, left, right) {
 	frame.right = right;
 }
 
-// Boxes in view and out of view. A box that is taken out of the picture and put back is styled
-// anew, which is most of the cost of a zoom. So each row has two groups, one of them parked far
-// above the page: whichever half of the boxes is the smaller one changes groups.
+// Visible and hidden boxes. Removing a box from the picture and putting it back restyles it, which
+// is most of the cost of a zoom. So each row has two groups, one of them parked far above the page,
+// and the smaller set of boxes changes groups.
 
 const PARKED = 'translate(0 -1000000)';
 
@@ -88,7 +88,7 @@ function sortRow(row, groups) {
 }
 
 function sortBoxes() {
-	let moves = 0, others = 0; // boxes that change groups as they are, and when groups are exchanged
+	let moves = 0, others = 0; // boxes that change groups, without and with exchanging the groups
 	for (const frame of way.frames)
 		if (frame.inView || !frame.none) {
 			moves += frame.inView !== (frame.half === way.half);
@@ -106,10 +106,10 @@ function sortBoxes() {
 		sortRow(row, way.halves.map(function (groups) { return groups[depth]; }));
 	});
 	if (focus && active === focus.rect && focus.inView)
-		focus.rect.focus({ preventScroll: true }); // it was lost on the way
+		focus.rect.focus({ preventScroll: true }); // moving it lost the focus
 }
 
-// The part of everything that fills the width, and the row that it is zoomed to.
+// The range of values that fills the width, and the zoomed row.
 function viewOf() {
 	if (!zoom)
 		return { row: 0, begin: 0, end: wholeEnd() };
@@ -137,7 +137,7 @@ function layOut() {
 	placeRing();
 }
 
-// Around the box that has the focus, over its neighbours.
+// Drawn around the focused box, over its neighbours.
 const ring = document.createElementNS(SVG, 'rect');
 ring.setAttribute('class', 'ring');
 ring.setAttribute('height', BOX);
@@ -161,7 +161,7 @@ function stackRows() {
 	resize();
 }
 
-// Alone, the picture fills the window: the ground can be clicked everywhere.
+// If the SVG is a page of its own, it fills the window: the background can be clicked everywhere.
 function resize() {
 	const high = alone ? Math.max(height, window.innerHeight) : height;
 	svg.setAttribute('width', width);

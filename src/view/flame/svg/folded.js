@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The view as folded stacks: one line a stack and what it costs, as wick export writes
-// them. What was too narrow to be drawn is told as "[left out]".
+// The view as folded stacks: one line per stack with its cost, as wick export writes them. What was
+// too narrow to draw appears as "[left out]".
 
-// The stacks through the zoomed box, or all.
+// The stacks through the zoomed box, or all stacks.
 function foldedStacks() {
 	const lines = [];
 	const put = function (path, cost) {

@@ -3,7 +3,7 @@
 // only; the file loads nothing. The numbers below are those of flame.c.
 
 const HEAD = 84, FOOT = 58;
-let headHigh = HEAD; // more where the window is narrow: see layHead()
+let headHigh = HEAD; // more in a narrow window: see layHead()
 const SVG = 'http://www.w3.org/2000/svg';
 const svg = document.currentScript ? document.currentScript.ownerSVGElement : document.documentElement;
 const alone = svg === document.documentElement;
@@ -13,16 +13,16 @@ const titleText = svg.querySelector('title').textContent;
 let width = Number(svg.getAttribute('width'));
 let height = Number(svg.getAttribute('height'));
 
-// Of each layer: what all of it is. Layers are value types, or what was after and before.
+// The total of each layer. Layers are value types, or after and before.
 const totals = svg.getAttribute('data-total').split(' ').map(Number);
-// Whether what changed is shown: layer 0 is after, layer 1 is before.
+// Whether this is a comparison: layer 0 is after, layer 1 is before.
 const compared = svg.hasAttribute('data-absolute');
 
 // Whether the palette draws edges; they would hide the colour of a narrow box.
 const edged = svg.hasAttribute('data-edged');
 
-// A way to look at the stacks, as called or inverted, is a group of rows. The one that the
-// file draws comes first; the other is made of its records when it is first asked for.
+// A way to view the stacks, as called or inverted, is a group of rows. The one drawn in the file
+// comes first; the other is built from its records on first use.
 const ways = Array.from(svg.querySelectorAll('.frames, .hidden')).map(function (source) {
 	const drawn = source.localName === 'g';
 	const group = drawn ? source : document.createElementNS(SVG, 'g');
@@ -36,14 +36,14 @@ const ways = Array.from(svg.querySelectorAll('.frames, .hidden')).map(function (
 		note: source.getAttribute('data-note'), rows: null, frames: [], halves: [], half: 0 };
 });
 
-// What is shown.
+// The current view.
 let way = ways[0];
 let icicle = svg.getAttribute('data-icicle') === '1';
 let layer = 0;
 let absolute = svg.getAttribute('data-absolute') === '1';
 let zoom = null;   // a frame, or null for everything
-let focus = null;  // the frame that the keys are at
-let offset = 0;    // how far the view was moved away from it
+let focus = null;  // the focused frame
+let offset = 0;    // how far the view was moved from it
 const initial = { way: way, icicle: icicle, absolute: absolute };
 
 function placesOf(text) {
@@ -53,7 +53,7 @@ function placesOf(text) {
 	});
 }
 
-// title: the name, then lines about it. left, right: where it is; text: its label.
+// title: the name, then further lines. left, right: its position; text: its label.
 function makeFrame(rect, places, title, row, index) {
 	const words = title.split('\n');
 	const frame = { rect: rect, text: null, label: '', row: row, index: index, places: placesOf(places),
@@ -74,7 +74,7 @@ function readFrame(rect, row, index) {
 		frame.text = text;
 	frame.none = rect.hasAttribute('display');
 	frame.shown = !frame.none;
-	if (frame.none) // it was nowhere so far
+	if (frame.none) // it had no position so far
 		rect.setAttribute('height', BOX);
 	if (compared) {
 		frame.colors = rect.getAttribute('data-c').split(' ');
@@ -98,7 +98,7 @@ function buildFrame(record, rowGroup, row, index) {
 	return frame;
 }
 
-// The class that colours a box; null: its colour is a hue. It is the first one, marks follow.
+// The colour class of a box; null: its colour is a hue. It is the first class, marks follow.
 function colorOf(frame) {
 	return frame.rect.hasAttribute('fill') ? null : frame.rect.classList[0];
 }
@@ -170,12 +170,12 @@ function readWay(which) {
 	});
 }
 
-// The end of everything. Amounts of two sides have one scale: the smaller one fills less.
+// The end of the full range. Amounts of two sides have one scale: the smaller side fills less.
 function wholeEnd() {
 	return compared && absolute ? Math.max.apply(null, totals) : totals[layer];
 }
 
-// Takes the places of the layer.
+// Applies the positions of the layer.
 function useLayer() {
 	for (const frame of way.frames) {
 		const place = frame.places[layer];
@@ -185,7 +185,7 @@ function useLayer() {
 	}
 }
 
-// The frames from the root to one.
+// The frames from the root to a frame.
 function pathTo(frame) {
 	const path = [];
 	for (let at = frame; at; at = at.parent)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The keyboard. One box has the focus; the graph is one stop of the Tab key.
+// The keyboard. One box has the focus; the graph is one Tab stop.
 
 function blurFrame() {
 	if (focus)
@@ -86,7 +86,7 @@ function enterFrame() {
 	focusOn(focus);
 }
 
-// What the keys do outside of fields and buttons.
+// What the keys do outside fields and buttons.
 const actions = {
 	n: function () { goToHit(1); },
 	N: function () { goToHit(-1); },
@@ -119,7 +119,7 @@ function isControl(target) {
 
 window.addEventListener('keydown', function (event) {
 	const typing = event.target === input;
-	// In a page, keys are its own unless the graph has the focus.
+	// Inside another page, keys belong to that page unless the graph has the focus.
 	if (!alone && !svg.contains(event.target) && event.key !== '/' && event.key !== 'Escape')
 		return;
 	if (wantsSearch(event, typing)) {
@@ -131,9 +131,9 @@ window.addEventListener('keydown', function (event) {
 	} else if (typing && event.key === 'Enter') {
 		search(input.value);
 		if (alone)
-			input.blur(); // so that n and N are keys again
+			input.blur(); // so that n and N work as keys again
 	} else if (!event.ctrlKey && !event.metaKey && !event.altKey && Object.hasOwn(actions, event.key)) {
-		// A button keeps the keys that press it, a field all of them.
+		// A button keeps the keys that press it, a field keeps all keys.
 		if (typing || event.target.localName === 'select' || (isControl(event.target) && event.key === 'Enter'))
 			return;
 		event.preventDefault();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The mouse: pointing, clicking, and moving the view of a zoomed graph.
 
-let grip = null; // where the view was taken hold of; moved: it was more than a click
+let grip = null; // where a drag started; moved: it was more than a click
 
 function frameOf(event) {
 	return event.target.flameFrame || null;
@@ -18,7 +18,7 @@ function drag(event) {
 svg.addEventListener('mousedown', function (event) {
 	if (event.button !== 0 || head.contains(event.target) || help.contains(event.target))
 		return;
-	event.preventDefault(); // nothing is selected, and the focus of the keys stays out
+	event.preventDefault(); // select no text, and do not move the keyboard focus
 	if (document.activeElement && svg.contains(document.activeElement))
 		document.activeElement.blur();
 	if (zoom)

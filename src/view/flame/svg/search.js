@@ -3,7 +3,7 @@
 
 let pattern = '';
 let hits = [];  // from left to right, callers before callees
-let hit = -1;   // the one gone to last
+let hit = -1;   // the current one
 
 function mark(frame, isHit) {
 	frame.hit = isHit;
@@ -34,14 +34,14 @@ function find(text) {
 	tellHits();
 }
 
-// The first and the last letter of a search are steps in the history.
+// Starting and clearing a search are steps in the history.
 function search(text) {
 	const isStep = (pattern === '') !== (text === '');
 	find(text);
 	remember(isStep);
 }
 
-// What the matches cover together: one inside another counts once.
+// The sum that matches cover: nested ones count once.
 function union() {
 	let sum = 0, until = -Infinity;
 	for (const frame of hits) {
@@ -56,7 +56,7 @@ function tellHits() {
 	previous.disabled = next.disabled = hits.length === 0;
 }
 
-// The outermost frame in which a box is wide enough to be seen.
+// The outermost frame to zoom to in which a box is wide enough.
 function surroundings(frame) {
 	const room = width - 2 * MARGIN;
 	let at = frame;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The view as the fragment of the address, so that a link shows it again; and the start.
+// The view in the fragment of the address, so that links restore it; and the start.
 //
 //	#z=main/parse~1/read&p=120&s=alloc&i=1
 //
@@ -14,7 +14,7 @@ function stepOf(frame) {
 	return stepText(name, same.indexOf(frame));
 }
 
-// As deep as the path can be followed.
+// Follows the path as far as possible.
 function followPath(text) {
 	let at = way.rows[0] && way.rows[0][0];
 	for (const step of text.split('/')) {
@@ -28,7 +28,7 @@ function followPath(text) {
 	return at && at.row > 0 ? at : null;
 }
 
-// Each switch: its letter, its value, what it was in the file.
+// Each switch: its letter, its value, its value in the file.
 function switchStates() {
 	return [['i', Number(way.inverted), Number(initial.way.inverted)], ['c', Number(icicle), Number(initial.icicle)],
 		['v', layer, 0], ['r', ratios.indexOf(ratio), -1], ['a', Number(absolute), Number(initial.absolute)]];
@@ -59,7 +59,7 @@ function restore() {
 	const state = readState();
 	const isOn = function (key, otherwise) { return key in state ? state[key] === '1' : otherwise; };
 	const inverted = isOn('i', initial.way.inverted);
-	known = null; // nothing to remember meanwhile
+	known = null; // do not change the history meanwhile
 	way = ways.find(function (each) { return each.inverted === inverted; }) || initial.way;
 	icicle = isOn('c', initial.icicle);
 	absolute = isOn('a', initial.absolute);
@@ -78,8 +78,8 @@ function restore() {
 	known = stateText();
 }
 
-// Draws the way and the layer that are chosen. What measures words comes before what moves boxes: else
-// the browser lays out twice.
+// Draws the chosen way and layer. Measuring text comes before moving boxes: else the browser lays
+// out twice.
 function redraw() {
 	if (!way.rows)
 		readWay(way);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The words beside a box that is pointed at, or that has the focus.
+// The tooltip of the box under the pointer, or of the focused box.
 
 const tip = element(SVG, 'g', svg);
 tip.setAttribute('class', 'tip');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is above the graph: search, switches, the way to the zoomed box; and the help.
+// The part above the graph: search, switches, the path to the zoomed box; and the help.
 
 const TOOLS = 530, SWITCHES = 640, HELP = 560;
 const TITLE_LEAST = 160, LINE = 15;
@@ -41,7 +41,7 @@ input.addEventListener('input', function () {
 
 const switches = makeTools(36, 26);
 
-// The way to the zoomed box. Of a long one the middle is left out.
+// The path to the zoomed box. The middle of a long one is left out.
 const trail = makeTools(61, 22);
 trail.setAttribute('class', 'tools trail');
 trail.setAttribute('role', 'navigation');
@@ -61,14 +61,14 @@ function showPath() {
 	});
 }
 
-// The title and what the picture is stand at the left of the tools. Where they do not fit
-// beside each other all of them are below each other, and the head is higher.
+// The title and the summary are left of the tools. If they do not fit side by side, they are
+// stacked, and the head is taller.
 
 const titleLine = head.querySelector('.title');
 const aboutLine = head.querySelector('.about');
 let aboutWords = aboutLine.textContent;
 
-// Puts words into a line of the head. Returns how wide they are.
+// Puts words into a line of the head. Returns their width.
 function putLine(line, words) {
 	line.textContent = words;
 	return line.getComputedTextLength();
@@ -80,7 +80,7 @@ function putTitle(room) {
 		titleLine.textContent = label(titleText, Math.floor(room * titleText.length / wide));
 }
 
-// Breaks the line between its parts. Returns how many lines there are.
+// Breaks the line between its parts. Returns the number of lines.
 function breakAbout(wide, room) {
 	const columns = room * aboutWords.length / Math.max(1, wide);
 	const lines = [''];
@@ -108,7 +108,7 @@ function placeTools(row, x, y, wide, high) {
 	row.parentNode.setAttribute('height', high);
 }
 
-// Returns where the way to the zoomed box begins.
+// Returns where the path to the zoomed box begins.
 function layStacked(wide, room) {
 	const y = 47 + LINE * (breakAbout(wide, room) - 1) + 8;
 	placeTools(tools, MARGIN, y, room, 30);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Of a profile with several value types: which of them widths are of, and ratios of two
-// of them as colours.
+// For a profile with several value types: which one widths show, and ratios of two of them as
+// colours.
 
 const told = JSON.parse(svg.querySelector('metadata').textContent);
 const values = told.drawn.values;
-let ratio = null; // null: the usual colours
+let ratio = null; // null: the default colours
 
 const ratios = told.drawn.ratios;
 
-// Undefined where a box is too narrow in one of the two.
+// Undefined if a box is too narrow in one of the two.
 function ratioOf(which, frame) {
 	const part = frame.places[values.indexOf(which.part)];
 	const whole = frame.places[values.indexOf(which.whole)];
@@ -20,7 +20,7 @@ function wholeRatio(which) {
 	return totals[values.indexOf(which.part)] / totals[values.indexOf(which.whole)];
 }
 
-// How a box compares with the whole, in steps.
+// How a box compares with the overall ratio, in steps.
 function ratioClass(which, frame) {
 	return ratioStep(which, ratioOf(which, frame) / wholeRatio(which));
 }
@@ -34,7 +34,7 @@ function showRatio() {
 	showMeaning();
 }
 
-// Takes the place of the legend.
+// Replaces the legend.
 function showMeaning() {
 	foot.classList.toggle('ratio', ratio !== null);
 	const old = foot.querySelector('.meaning');
@@ -48,7 +48,7 @@ function showMeaning() {
 	text.setAttribute('y', 22);
 }
 
-// Lines of a tooltip.
+// The lines of a tooltip.
 function ratioWords(frame) {
 	return ratios.map(function (each) {
 		return ratioLine(each, ratioOf(each, frame), wholeRatio(each));
@@ -75,7 +75,7 @@ const ratioChoice = ratios.length > 0 ? makeChoice(['default colours'].concat(ra
 if (valueChoice)
 	keys.push(['v', 'widths: next value']);
 
-// What the head and the label of the picture say of the value.
+// Updates the head and the label of the picture for the value.
 function showWhole() {
 	const whole = told.drawn.wholes[layer];
 	if (compared || whole === undefined)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Switches between the tree of callees and that of callers, both exact, and turns them over.
+// Switches between the trees of callees and callers, both exact, and flips them.
 
 function toggleWay() {
 	way = ways[1 - ways.indexOf(way)] || way;
@@ -17,7 +17,7 @@ function toggleIcicle() {
 	toRoot();
 }
 
-// Brings the root into the window.
+// Scrolls to the root.
 function toRoot() {
 	if (alone)
 		window.scrollTo(0, icicle ? 0 : height);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What was live over time, and below it how fast it was allocated and freed.
+// Live memory over time, and below it the rates of allocation and freeing.
 
 const LEFT = 74, RIGHT = 12, TOP = 42, LIVE = 190, GAP = 14, RATES = 70, AXIS = 20;
 const HIGH = TOP + LIVE + GAP + RATES + AXIS;
-let moment = -1; // the step that is pointed at
-let marked = -1; // the finding that is looked at
+let moment = -1; // the step under the pointer
+let marked = -1; // the selected finding
 
 const chartRoom = function () { return Math.max(50, byId('chart-host').clientWidth - LEFT - RIGHT); };
 const timeAt = function (ns) { return LEFT + ns / heap.whole_ns * chartRoom(); };
@@ -13,7 +13,7 @@ function largest(numbers) {
 	return numbers.reduce(function (most, each) { return Math.max(most, each); }, 0);
 }
 
-// Rates jump: each step counts some on either side, nearer ones more.
+// Rates are noisy: each step is averaged with its neighbours, nearer ones weighted more.
 function smooth(bytes) {
 	const reach = Math.ceil(heap.count / 250);
 	return bytes.map(function (each, i) {
@@ -26,7 +26,7 @@ function smooth(bytes) {
 	});
 }
 
-// Steps are more than there are pixels, or the other way round: what a column of pixels shows.
+// There may be more steps than pixels, or fewer: the data of each pixel column.
 function columnsOf(wide) {
 	const steps = heap.steps, count = Math.min(heap.count, Math.max(1, Math.floor(wide))), list = [];
 	for (let i = 0; i < count; i++) {
@@ -45,7 +45,7 @@ function columnsOf(wide) {
 
 const perSecond = function (bytes) { return bytes * 1e9 / heap.step_ns; };
 
-// What the chosen place held at the end of each step; null when that is not told.
+// What the selected site held at the end of each step; null: unknown.
 function siteOverTime(site) {
 	const told = heap.over_time[site];
 	if (!told)
@@ -56,7 +56,7 @@ function siteOverTime(site) {
 	return held;
 }
 
-// Marks at round numbers: bytes in powers of two, times in those of ten.
+// Axis marks at round numbers: bytes in powers of two, times in powers of ten.
 function roundBytes(least) {
 	let unit = 1;
 	while (unit * 1024 <= least)
@@ -156,7 +156,7 @@ function drawPeak(context, look, most) {
 	context.font = context.font.replace(/^\S+ /, '');
 }
 
-// Numbers of spikes and steps above the chart; the one that is looked at has its time marked.
+// The numbers of findings above the chart; the time of the selected one is highlighted.
 function drawFindings(context, look) {
 	let last = -Infinity;
 	if (marked >= 0) {
@@ -230,7 +230,7 @@ function showLegend(look) {
 	element(HTML, 'span', legend, 'numbers: findings, listed below');
 }
 
-// The words of a moment.
+// The tooltip of a step.
 function momentWords(step) {
 	const steps = heap.steps, held = chosen >= 0 ? siteOverTime(chosen) : null;
 	const words = [timeText(step * heap.step_ns) + ' \u2013 ' + timeText((step + 1) * heap.step_ns),
@@ -253,7 +253,7 @@ function pointAt(step, x, y) {
 		moveTip(x, y);
 }
 
-// Goes to a step by the keys.
+// Moves to a step with the keyboard.
 function goToMoment(step) {
 	const canvas = byId('chart'), at = Math.max(0, Math.min(heap.count - 1, step)), rect = canvas.getBoundingClientRect();
 	pointAt(at, rect.left + timeAt((at + 0.5) * heap.step_ns), rect.top + TOP + LIVE / 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is known of the heap (view/heap/page/heap_page.c), and how it is called. Names go through textContent
-// only.
+// The data of the heap (view/heap/page/heap_page.c), and names to show. Names go through
+// textContent only.
 
 let heap = null;
 let chosen = -1; // a site
@@ -8,7 +8,7 @@ let chosen = -1; // a site
 const bytesText = function (bytes) { return quantity(bytes, 'bytes'); };
 const timeText = function (ns) { return quantity(ns, 'nanoseconds'); };
 
-// Control characters would hide what is there.
+// Control characters could hide the real text.
 function plain(text) {
 	return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
@@ -17,7 +17,7 @@ function fileText(file, line) {
 	return file ? plain(file) + (line > 0 ? ':' + line : '') : '';
 }
 
-// The last part of a path is enough where there is little room.
+// The last part of a path, where space is short.
 function shortFile(site) {
 	return fileText(site.file.replace(/^.*\//, ''), site.line);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The summary: totals, and what to know before they are trusted.
+// The summary: totals, and reasons to doubt them.
 
 function putFact(name, value, more) {
 	const fact = element(HTML, 'div', byId('facts'));
@@ -12,7 +12,7 @@ function blocksText(blocks) {
 	return countText(blocks) + (Math.round(blocks) === 1 ? ' block' : ' blocks');
 }
 
-// Estimates have one standard error.
+// The standard error of an estimate.
 function errorText(name) {
 	const error = heap.totals[name + '_error'];
 	return error ? '\u00b1 ' + bytesText(error.bytes) + ', ' : '';
@@ -39,7 +39,7 @@ function putDoubt(words, isDoubt) {
 	element(HTML, 'li', byId('doubts'), words).setAttribute('class', isDoubt ? 'doubt' : 'fine');
 }
 
-// Filters of names choose stacks, others choose blocks.
+// Name filters select stacks, others select blocks.
 function isOfNames(filter) {
 	return /^--(only|ignore|module)\b/.test(filter);
 }

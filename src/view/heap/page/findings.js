@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What stands out over time, and the places that explain it.
+// Notable events over time, and the sites that cause them.
 
 let tellings = null;
 
-// Spikes, steps and growth with their numbers; plateaus are what lies between them.
+// Spikes, steps and growth with their numbers; plateaus lie between them.
 function told() {
 	if (!tellings)
 		tellings = heap.findings.map(function (finding, i) { return Object.assign({ index: i }, finding); })
@@ -21,7 +21,7 @@ function findingWords(finding) {
 	return (finding.change < 0 ? 'step down to ' : 'step up to ') + bytesText(finding.level) + ' (' + changeText(finding.change, 'bytes') + '), ' + when;
 }
 
-// Stacks of one place are one cause; small ones explain nothing.
+// Stacks of one site count as one cause; small ones are left out.
 function causesOf(finding) {
 	const sums = new Map();
 	for (const cause of finding.causes)
@@ -54,7 +54,7 @@ function putFinding(list, finding) {
 	}
 }
 
-// Of what is live at the end: those that grew in a line, by enough to be seen.
+// Sites that are live at the end, grew linearly and by enough to matter.
 function growing() {
 	const sums = new Map();
 	for (const growth of heap.growths)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is lost: by place, with how sure that is, why, and what to do about it.
+// The leaks by site, with confidence, evidence and advice.
 
 let leakTable = null;
-const leakOrder = ['definite', 'probable', 'growth', 'possible', 'unscanned', 'indirect', 'reachable', 'lifetime']; // the surest first
+const leakOrder = ['definite', 'probable', 'growth', 'possible', 'unscanned', 'indirect', 'reachable', 'lifetime']; // most certain first
 const leakMeanings = { definite: 'nothing points to it', probable: 'only memory that is no longer in use points to it', growth: 'its allocation site grows without bound',
 	possible: 'pointers lead into it, none to its start', unscanned: 'not freed, and no scan looked for pointers to it', indirect: 'only lost blocks point to it',
 	reachable: 'the program can still reach it' };
@@ -25,7 +25,7 @@ function leakColumns() {
 	];
 }
 
-// What is in use and does not grow is no leak: it has its place in the list, after the others.
+// Memory that is in use and does not grow is not a leak; it is listed last.
 function leakWords() {
 	const leaks = heap.leaks, parts = [];
 	for (const name of leakOrder)

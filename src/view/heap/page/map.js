@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which addresses held live blocks, and when: a row for each part of the addresses that was ever used,
-// the lowest below, a column for each step of time. The darker, the larger the share that was live.
+// Which addresses held live blocks, and when: a row for each part of the address space that was
+// ever used, lowest at the bottom, a column for each time step. The darker, the larger the live
+// share.
 
 const MAP_TOP = 14, MAP_LEAST = 120, MAP_MOST = 320;
 let grid = null; // live bytes by row and column
@@ -9,7 +10,7 @@ const mapRows = function () { return heap.map.rows.length; };
 const mapHigh = function () { return Math.max(MAP_LEAST, Math.min(MAP_MOST, mapRows() * 6)); };
 const partBytes = function () { return Math.pow(2, heap.map.shift); };
 
-// Rows tell when they change.
+// Rows are stored as changes.
 function readGrid() {
 	grid = heap.map.rows.map(function (row) {
 		const held = new Float64Array(heap.map.columns);
@@ -19,7 +20,7 @@ function readGrid() {
 	});
 }
 
-// A cell for each row and column, enlarged when it is drawn.
+// One pixel for each row and column, scaled when drawn.
 function mapPicture(look) {
 	const canvas = document.createElement('canvas'), context = canvas.getContext('2d'), rows = mapRows();
 	canvas.width = heap.map.columns;
@@ -38,7 +39,7 @@ function mapPicture(look) {
 
 const addressText = function (row) { return '0x' + heap.map.rows[row][1].toString(16); };
 
-// Where addresses begin that do not follow those below them, and another process.
+// Lines at gaps between addresses and between processes.
 function drawGaps(context, look, high) {
 	let last = Infinity;
 	context.textAlign = 'right';

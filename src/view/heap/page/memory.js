@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory of the processes as the kernel told it: parts on top of each other where it was split,
-// all of it as a line where it was only summed up. Between readings nothing is known: a part is drawn
-// as it was until the next one.
+// The memory of the processes as reported by the kernel: stacked parts where it was split, the
+// total as a line elsewhere. Between readings nothing is known: a part is drawn unchanged until the
+// next one.
 
 const SPLIT = 150, SPARE = 46, MEMORY_TOP = 10;
 const MEMORY_HIGH = MEMORY_TOP + SPLIT + GAP + SPARE + AXIS;
 const PARTS = [['tracked_bytes', 'live blocks'], ['untracked_bytes', 'untracked'], ['stack_bytes', 'stacks'], ['file_bytes', 'files'], ['wick_bytes', 'wick itself']];
-let reading = -1; // that is pointed at
+let reading = -1; // the one under the pointer
 
 function partColors() {
 	return isDark() ? ['#d9824a', '#a3b04f', '#4fa38f', '#5b86c9', '#6c6f7d'] : ['#e8955a', '#b9c465', '#62b8a3', '#7aa3e0', '#b4b7c2'];
@@ -19,7 +19,7 @@ function mostMemory() {
 		largest(splits().map(function (each) { return each.split.heap_size_bytes; }))) * 1.04;
 }
 
-// Where a reading begins to count, and where the next one does.
+// The horizontal extent of a reading, up to the next one.
 function span(list, i) {
 	const left = timeAt(list[i].time_ns), right = i + 1 < list.length ? timeAt(list[i + 1].time_ns) : LEFT + chartRoom();
 	return [Math.min(left, LEFT + chartRoom()), Math.min(right, LEFT + chartRoom())];
@@ -102,7 +102,7 @@ function showMemoryLegend(look) {
 	putSwatch(legend, look.bar, 'line', 'below: fragmentation', 1);
 }
 
-// The last reading at a time, and the last one that is split.
+// The last wanted reading before a time.
 function lastBefore(ns, isWanted) {
 	for (let i = heap.memory.length - 1; i >= 0; i--)
 		if (heap.memory[i].time_ns <= ns && isWanted(heap.memory[i]))

@@ -8,7 +8,7 @@ function putHeads(table, titles) {
 	return element(HTML, 'tbody', table);
 }
 
-// A row of texts; one that ends in % is a bar.
+// A row of texts; a text that ends in % is drawn as a bar.
 function putBar(body, name, texts) {
 	const row = element(HTML, 'tr', body);
 	element(HTML, 'th', row, name).setAttribute('scope', 'row');
@@ -21,7 +21,7 @@ function putBar(body, name, texts) {
 	}
 }
 
-// Four classes between two powers of two are one row.
+// The four classes of a power of two form one row.
 function sizeRows() {
 	const rows = new Map();
 	for (const size of heap.classes) {
@@ -45,8 +45,8 @@ function showSizes() {
 			bytesText(row[1][3]), totals.sampled ? '-' : countText(row[1][4])]);
 }
 
-// Ranges of lifetimes, each twice as long as the one before, or four times where they are many. Empty
-// ones between others are there.
+// Ranges of lifetimes, each twice as long as the previous one, or four times if there are many.
+// Includes empty ranges in between.
 function lifetimeRows(lifetimes) {
 	const last = lifetimes[lifetimes.length - 1].from_ns, times = last / Math.max(64, lifetimes[0].from_ns) > 16384 ? 4 : 2;
 	const rows = [];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The places that allocate, and the stacks of the chosen one.
+// The allocation sites, and the stacks of the selected one.
 
 let siteTable = null;
 let pattern = '';
-let waiting = 0; // for more letters of the filter
+let waiting = 0; // timer: waits for more input
 
 function siteColumn(key, title, tells, number, text) {
 	return { key: key, title: title, tells: tells, number: function (id) { return number(heap.sites[id]); },
@@ -32,7 +32,7 @@ function siteColumns() {
 	];
 }
 
-// A place matches by its own names, or by the functions of its stacks.
+// A site matches by its own names, or by the functions of its stacks.
 function matches(site, test, lines) {
 	return test.test(site.function_name) || test.test(fileText(site.file, site.line)) || test.test(site.module) ||
 		site.where.some(function (stack) { return stack.frames.some(function (frame) { return lines[lineIndex(frame)]; }); });
@@ -43,7 +43,7 @@ function listSites() {
 	byId('search').classList.toggle('bad', test === undefined);
 	if (!test)
 		return all;
-	const lines = heap.lines.map(function (line) { return test.test(line[0]); }); // which stacks share
+	const lines = heap.lines.map(function (line) { return test.test(line[0]); }); // lines are shared by stacks
 	return all.filter(function (i) { return matches(heap.sites[i], test, lines); });
 }
 
@@ -67,7 +67,7 @@ function lineIndex(frame) {
 	return frame < 0 ? -frame - 1 : frame;
 }
 
-// Frames as [function, module, file, line, is inlined]; the line of the place is marked.
+// Frames as [function, module, file, line, is inlined]; the line of the site is marked.
 function putFrames(parent, frames, place) {
 	const list = element(HTML, 'ol', parent);
 	let isFound = false;
@@ -140,7 +140,7 @@ function chooseSite(site, isShown) {
 	if (site < 0)
 		return;
 	const rect = byId('site').getBoundingClientRect(), room = Math.min(rect.height + 12, 320);
-	if (isShown && (rect.top > window.innerHeight - room || rect.top < 0)) // its head comes into the window, no more
+	if (isShown && (rect.top > window.innerHeight - room || rect.top < 0)) // scroll only its head into view
 		window.scrollBy(0, rect.top < 0 ? rect.top - 12 : rect.top - window.innerHeight + room);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The keyboard, the view as the fragment of the address, and the start.
+// The keyboard, the view in the fragment of the address, and the start.
 //
 //	#s=parse&o=-allocated&f=parse~3
 //
-// s: the filter; o: how places are sorted; f: the place that is looked at.
+// s: the filter; o: the sort order of sites; f: the selected site.
 
 let isReady = false;
 
@@ -20,11 +20,11 @@ function remember() {
 	try {
 		history.replaceState(null, '', '#' + parts.join('&'));
 	} catch (problem) {
-		// Where the address must not change, nothing is remembered.
+		// If the address cannot be changed, nothing is remembered.
 	}
 }
 
-// By its name; the number tells those of one name apart.
+// By name; the number distinguishes sites with the same name.
 function readSite(text) {
 	const wanted = readStep(text || ''), site = heap.sites[wanted.which];
 	if (!text || site && cut(site.function_name) === wanted.name)
@@ -119,7 +119,7 @@ function start(buffer) {
 		fillRows(leakTable);
 		fillRows(siteTable);
 	});
-	// What programs may ask of the page. Nothing can be changed.
+	// A read-only interface for programs.
 	Object.defineProperty(window, 'wickPage', { value: Object.freeze({ version: about.wick, rows: function () { return tableTexts(siteTable); },
 		leaks: function () { return tableTexts(leakTable); },
 		threads: function () { return tableTexts(threadTable); } }) });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the file has for its script: how the recording was made as JSON, the rest packed (view/page/shared/page_file.h).
+// The data in the file: how the recording was made as JSON, the rest compressed
+// (view/page/shared/page_file.h).
 
 const byId = function (id) { return document.getElementById(id); };
 const about = JSON.parse(byId('about').textContent);
@@ -17,6 +18,6 @@ function bytesOf(text) {
 function unpack(id) {
 	const source = byId(id);
 	const packed = bytesOf(source.textContent);
-	source.remove(); // its text is not needed twice
+	source.remove(); // frees its text
 	return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }

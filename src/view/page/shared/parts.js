@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Buttons, the words beside the pointer, panels.
+// Buttons, tooltips, panels.
 
 function makeButton(parent, text, kind, tells, act) {
 	const button = element(HTML, 'button', parent, text);
@@ -10,7 +10,7 @@ function makeButton(parent, text, kind, tells, act) {
 	return button;
 }
 
-// Gives a canvas its size and makes it empty; what draws on it counts in pixels of the page.
+// Resizes and clears a canvas; drawing uses CSS pixels.
 function fitCanvas(canvas, wide, high) {
 	const dense = window.devicePixelRatio || 1;
 	if (canvas.width !== Math.round(wide * dense) || canvas.height !== Math.round(high * dense)) {
@@ -25,7 +25,7 @@ function fitCanvas(canvas, wide, high) {
 	return context;
 }
 
-// Without words there is no tip.
+// No words: hides the tooltip.
 function tellWords(words) {
 	const tip = byId('tip');
 	tip.hidden = words.length === 0;
@@ -55,7 +55,7 @@ function toggleHelp() {
 	togglePanel('help');
 }
 
-// How the recording was made, and by what the page was written.
+// How the recording was made, and what wrote the page.
 function recordingWords(told) {
 	const words = [['recorded', told.title]];
 	if (told.start_unix_ns)
@@ -71,7 +71,7 @@ function recordingWords(told) {
 	return told.filters.length > 0 ? words.concat([['filters', told.filters.join(' \u00b7 ')]]) : words;
 }
 
-// Of a comparison, what differs is told of both.
+// In a comparison, values that differ are shown for both sides.
 function sessionWords() {
 	const written = [['written by', 'wick ' + about.wick]];
 	if (!about.before)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A table that is sorted by a click on a heading. Only rows in the window are in the document,
-// so that there may be many of them.
+// A table that sorts on a click on a heading. Only visible rows are in the document, so that there
+// can be many rows.
 //
-// What a page gives: host (it scrolls, and has the table with an empty head and body), columns, the
-// key of the one to sort by, upwards, list() of the ids of its rows, tie(id, id) which orders those
-// that are equal, choose(id), changed() after a click on a heading. Columns have a key, a title,
-// text(id), number(id) or words, and may be a share or dress(cell, id).
+// The page passes: host (scrolls, and contains the table with an empty head and body), columns, the
+// key of the column to sort by, upwards (ascending), list() of row ids, tie(id, id) to order equal
+// rows, choose(id), and changed() after a click on a heading. Columns have a key, a title,
+// text(id), number(id) or words, and may be a share or have dress(cell, id).
 
 const LINE = 24; // pixels of a row
 
 function makeSortedTable(table) {
-	table.rows = []; // ids, as they are sorted
-	table.row = 0;   // the one that the keys are at
+	table.rows = []; // ids in sort order
+	table.row = 0;   // the selected row
 	table.body = table.host.querySelector('tbody');
 	for (const column of table.columns) {
 		const head = element(HTML, 'th', table.host.querySelector('thead tr'));
@@ -23,7 +23,7 @@ function makeSortedTable(table) {
 	table.host.addEventListener('scroll', function () { fillRows(table); });
 	table.body.addEventListener('click', function (event) {
 		const line = event.target.closest('tr[data-id]');
-		if (!line || String(window.getSelection()) !== '') // who marks a name wants to copy it
+		if (!line || String(window.getSelection()) !== '') // selecting text is not a click
 			return;
 		table.row = table.rows.indexOf(Number(line.getAttribute('data-id')));
 		table.choose(table.rows[table.row]);
@@ -45,7 +45,7 @@ function sortBy(table, key) {
 	table.changed();
 }
 
-// As a view is written in the address: "-total".
+// The sort order as in the address: "-total".
 function orderText(table) {
 	return (table.upwards ? '+' : '-') + table.sort;
 }
@@ -86,7 +86,7 @@ function fillCell(cell, column, id) {
 		column.dress(cell, id);
 }
 
-// Rows in the window and some around them.
+// Fills the visible rows and some around them.
 function fillRows(table) {
 	const host = table.host, rows = table.rows;
 	const first = Math.max(0, Math.floor(host.scrollTop / LINE) - 10);
@@ -132,7 +132,7 @@ function moveRow(table, step) {
 	byId('say').textContent = table.columns.map(function (column) { return column.title + ' ' + column.text(table.rows[table.row]); }).join(', ');
 }
 
-// Whether the key goes from row to row.
+// Handles a key that moves between rows; returns whether it did.
 function rowKey(table, key) {
 	const count = table.rows.length;
 	const steps = { ArrowUp: -1, ArrowDown: 1, Home: -count, PageUp: -20, PageDown: 20, End: count };

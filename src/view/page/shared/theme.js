@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dark or light: as the system has it, or as it was chosen. Only that is kept by the browser. A page
-// has showAll(), which shows it anew.
+// Dark or light: as the system says, or as the user chose. The browser stores only this choice.
+// Pages provide showAll(), which redraws everything.
 
 const darkPage = window.matchMedia('(prefers-color-scheme: dark)');
-let theme = null; // "dark" or "light"; null: as the system
+let theme = null; // "dark" or "light"; null: like the system
 let printing = false;
 
 function isDark() {
@@ -22,7 +22,7 @@ function toggleTheme() {
 	try {
 		localStorage.setItem('wick-theme', theme || '');
 	} catch (problem) {
-		// Some browsers keep nothing for files.
+		// Some browsers have no storage for local files.
 	}
 	showAll();
 }
@@ -47,7 +47,7 @@ function watchTheme() {
 	window.addEventListener('afterprint', function () { repaint(false); });
 }
 
-// Of what is drawn over time.
+// Colours of timelines and charts.
 function timelineColors() {
 	return isDark() ? { bar: '#7fa8d0', away: '#5f5873', dull: '#2b2e35', memory: '#b98a64', gauge: '#6fae9a', off: '#3d444e', line: '#2a2d34', edge: '#dfe6ee', site: '#f0a35e' } : { bar: '#5b8fc0', away: '#d6cde2', dull: '#efeef0', memory: '#d9a27c', gauge: '#4f9a84', off: '#cfd6dd', line: '#ececea', edge: '#274a6d', site: '#c4500b' };
 }
