@@ -9,14 +9,14 @@
 #include "base/vec.h"
 #include "model/profile.h"
 
-/* What a line of a function costs at one address; of several addresses several times. */
+/* The cost of a line of a function at one address; a line with several addresses has several. */
 struct line_cost {
 	uint32_t function;
 	uint32_t line;
 	double cost;
 };
 
-/* Adds up what each location costs. A parent's id is smaller: one pass backwards will do. */
+/* Adds up the cost of each location. A parent's id is smaller, so one backward pass is enough. */
 static int cost_locations(const struct profile *profile, uint32_t value, double *locations)
 {
 	const struct stack_node *nodes = profile->stacks.nodes.items;
@@ -46,7 +46,7 @@ static int compare_lines(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Takes the dearest of each run of lines of a function. */
+/* Takes the most expensive line of each function. */
 static void choose(const struct line_cost *costs, size_t count, uint32_t *lines)
 {
 	double best = 0;

@@ -57,15 +57,15 @@ static void pattern_fini(struct pattern *pattern)
 		regfree(&pattern->expression);
 }
 
-/* How well a name is what is meant. Of the best there are the others are left out. */
+/* How well a name matches. Only the best matches are kept. */
 enum match {
 	NO_MATCH,
-	MATCHES_PART,  /* something inside of it, such as a lambda: f(int)::{lambda()#1}… */
+	MATCHES_PART,  /* something inside it, such as a lambda: f(int)::{lambda()#1}… */
 	MATCHES_NAME,  /* the name with some parameters, or the expression */
-	MATCHES_WHOLE, /* the name as it is */
+	MATCHES_WHOLE, /* the exact name */
 };
 
-/* What follows the parameters that text begins with. */
+/* Skips the parameters at the start of text. */
 static const char *skip_parameters(const char *text)
 {
 	int depth = 0;
@@ -103,7 +103,7 @@ static int by_total(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Adds a function to those of its name, which is interned. */
+/* Adds a function to those with its name, which is interned. */
 static int add(struct function_matches *found, const char *name, const struct call_tally *tally)
 {
 	struct function_match *grown;

@@ -38,7 +38,7 @@ static enum language by_file(const char *file)
 	return LANGUAGE_UNKNOWN;
 }
 
-/* Names as their tools write them. Go puts a package before a dot, the path before it. */
+/* Recognises names in the style of Go: path/package.name. */
 static bool is_go(const char *name)
 {
 	const char *dot = strchr(name, '.');

@@ -16,7 +16,7 @@
 #include "model/profile.h"
 
 #define MAX_FILE_BYTES (16u << 20)
-#define SYSTEM_FOLDER "/usr" /* as path_tree() knows it */
+#define SYSTEM_FOLDER "/usr" /* as in path_tree() */
 
 void source_file_fini(struct source_file *file)
 {
@@ -52,16 +52,16 @@ static int split(struct source_file *file, size_t size)
 	return 0;
 }
 
-/* One search, and what has come of it so far. */
+/* One search and its state. */
 struct hunt {
 	const struct source_search *search;
 	const struct profile *profile;
 	uint32_t path;
-	bool is_trusted; /* by one of those who name it: it need not be asked for */
+	bool is_trusted; /* by one of those that name it: no request needed */
 	enum source_lack lack;
 };
 
-/* As whom root has to be able to read a file. */
+/* The users who must be able to read a file that root reads. */
 struct readers {
 	uid_t users[3];
 	size_t count;
@@ -72,13 +72,13 @@ static void add_reader(struct readers *readers, bool is_known, uid_t uid)
 	readers->users[readers->count++] = is_known ? uid : OPEN_BELOW_NOBODY;
 }
 
-/* Whether what is a user's is the reader's, or root's, who can change what is the reader's. */
+/* Whether a user is the reader, or root, who can change the reader's files anyway. */
 static bool is_trusted_user(uid_t uid)
 {
 	return uid == 0 || owner_is_ours(uid);
 }
 
-/* Whether all who had a hand in a path are the reader or root. */
+/* Whether all who could influence a path are the reader or root. */
 static bool is_trusted(const struct profile_sources *sources, const struct profile_source *source)
 {
 	return sources->is_own && sources->has_user && is_trusted_user(sources->user_uid) &&
@@ -102,7 +102,7 @@ static int lacks(struct hunt *hunt, enum source_lack lack)
 	return -ENOENT;
 }
 
-/* Returns 0, -ENOENT for what cannot be read, or -ENOMEM. Takes nothing over. */
+/* Returns 0, -ENOENT if it cannot be read, or -ENOMEM. Does not take fd. */
 static int read_file(int fd, const struct stat *status, const char *path, struct source_file *ret)
 {
 	struct source_file file = {0};
@@ -157,7 +157,7 @@ static int try(struct hunt *hunt, const char *folder, const char *name,
 	return read_file(fd, &status, path, ret);
 }
 
-/* Looks in the folder that debug information tells of. */
+/* Looks in the compilation directory. */
 static int try_tree(struct hunt *hunt, const struct profile_source *source, struct source_file *ret)
 {
 	const struct profile *profile = hunt->profile;
@@ -178,7 +178,7 @@ static int try_tree(struct hunt *hunt, const struct profile_source *source, stru
 	return try(hunt, folder, path + source->tree + 1, &readers, ret);
 }
 
-/* In all of them: those who name a file have different rights. */
+/* Tries all of them: those that name a file have different rights. */
 static int try_trees(struct hunt *hunt, struct source_file *ret)
 {
 	struct id_probe probe = profile_sources_probe(&hunt->profile->sources, hunt->path);
@@ -191,7 +191,7 @@ static int try_trees(struct hunt *hunt, struct source_file *ret)
 	return r;
 }
 
-/* Looks below a directory that the reader has named. */
+/* Looks below a directory that the reader has given. */
 static int try_named(struct hunt *hunt, const char *folder, const char *name,
 		     struct source_file *ret)
 {
@@ -205,7 +205,7 @@ static int try_named(struct hunt *hunt, const char *folder, const char *name,
 	return try(hunt, folder, name, &readers, ret);
 }
 
-/* A map may be of the file itself. */
+/* A map may name the file itself. */
 static int try_mapped_file(struct hunt *hunt, const char *file, struct source_file *ret)
 {
 	const char *slash = strrchr(file, '/');
@@ -275,7 +275,7 @@ int source_file_find(const struct source_search *search, const struct profile *p
 		return -ENOENT;
 	for (i = 0; i < search->map_count && r == -ENOENT; i++)
 		r = try_map(&hunt, search->maps[i], ret);
-	/* What has no directory would be looked for wherever we happen to be. */
+	/* A path without a directory would be relative to our working directory. */
 	if (r == -ENOENT && *profile_text(profile, path) == '/')
 		r = try_trees(&hunt, ret);
 	for (i = 0; i < search->directory_count && r == -ENOENT; i++)

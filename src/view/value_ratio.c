@@ -8,7 +8,7 @@
 
 static const struct {
 	const char *part;
-	const char *wholes[2]; /* an event may go by two names */
+	const char *wholes[2]; /* an event may have two names */
 	struct value_ratio ratio;
 } known[VALUE_RATIOS_MAX] = {
 	{"instructions", {"cycles", "cpu-cycles"}, {.name = "IPC", .key = "ipc"}},

@@ -140,7 +140,7 @@ static int put_all(struct annotation *annotation, const char *name)
 	return r;
 }
 
-/* Whether some of it is in a file that could be disassembled. */
+/* Whether some of its code is in a file that can be disassembled. */
 static bool has_code(const struct profile *profile, const uint8_t *wanted)
 {
 	size_t i;
@@ -191,7 +191,7 @@ int annotate_write(const struct profile *profile, const uint8_t *wanted, const c
 				"its line numbers are unknown, so instructions are shown; build it "
 				"with -g, or install its debug information");
 	}
-	free(rows); /* the sum is wanted here */
+	free(rows); /* only the sum is needed */
 	annotation.report.options = &annotation.report_options;
 	annotation.report.unit = profile->value_types[annotation.value].unit;
 	annotation.report.total = annotation.sum.total;

@@ -14,9 +14,9 @@
 #include "view/report/address_rows.h"
 
 /*
- * The instructions of a function. The code that samples are in is disassembled, symbol by
- * symbol: a function that was inlined elsewhere has its instructions there. Where that
- * cannot be done there are the addresses alone, and a note that says why.
+ * The instructions of a function. Code with samples is disassembled symbol by symbol: an inlined
+ * function has its instructions in other symbols. If that fails, only addresses are shown, with a
+ * note that says why.
  */
 
 /* Instructions shown before and after one with samples. */
@@ -57,7 +57,7 @@ static void put_instruction(struct annotation *annotation, const struct address_
 	bytes_put_u8(report->out, '\n');
 }
 
-/* Whether one of the rows (sorted, all at or behind the first's address) is near the i-th. */
+/* Whether one of the rows (sorted, all at or after the first's address) is near the i-th. */
 static bool is_near(const struct disassembly *code, size_t i, const struct address_row *rows,
 		    size_t count)
 {
@@ -66,7 +66,7 @@ static bool is_near(const struct disassembly *code, size_t i, const struct addre
 	size_t low = 0;
 	size_t high = count;
 
-	while (low < high) { /* the first row at or behind the address of from */
+	while (low < high) { /* the first row at or after the address of from */
 		size_t middle = low + (high - low) / 2;
 
 		if (rows[middle].vaddr < code->items[from].vaddr)
@@ -133,7 +133,7 @@ static void put_module(struct annotation *annotation, const struct address_row *
 		for (end = first; end < count && rows[end].vaddr < code.end;)
 			end++;
 		if (end == first)
-			end++; /* goes on in any case */
+			end++; /* always advance */
 		put_code(annotation, &code, rows + first, end - first);
 		disassembly_fini(&code);
 	}

@@ -11,9 +11,8 @@
 #include "view/annotate/annotation.h"
 
 /*
- * The source lines of a function. Without the source there are the numbers of lines
- * alone; with it, what stands around them. Files can be several: macros and included
- * files have their own lines.
+ * The source lines of a function. Without the source only line numbers are shown; with it, also the
+ * lines around them. There can be several files: macros and included files have their own lines.
  */
 
 /* Lines shown before and after one with samples. */
@@ -77,7 +76,7 @@ static void put_row(const struct annotation *annotation, const struct line_row *
 	bytes_put_u8(report->out, '\n');
 }
 
-/* The lines around those with samples; what is left out in between is told. */
+/* Shows the lines around those with samples, and marks gaps. */
 static void put_source(const struct annotation *annotation, const struct file_part *part)
 {
 	uint32_t next = 1;

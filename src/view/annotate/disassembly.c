@@ -28,7 +28,7 @@ void disassembly_fini(struct disassembly *disassembly)
 	*disassembly = (struct disassembly){0};
 }
 
-/* Where the function that holds vaddr begins and ends. */
+/* The bounds of the function that contains vaddr. */
 static int find_function(const char *path, const struct build_id *id, uint64_t vaddr,
 			 struct elf_symbol *ret, struct error *err)
 {
@@ -102,7 +102,7 @@ int disassembly_parse(char *text, uint64_t start, uint64_t end, struct disassemb
 	return 0;
 }
 
-/* Runs the first of the programs that is there. */
+/* Runs the first program that is installed. */
 static int run(const char *path, uint64_t start, uint64_t end, struct bytes *out, struct error *err)
 {
 	static const char *const programs[] = {"objdump", "llvm-objdump"};
@@ -140,7 +140,7 @@ int disassembly_read(const char *path, const struct build_id *id, uint64_t vaddr
 	struct bytes out = {0};
 	int r = -ENOENT;
 
-	/* A name that is no path might be taken for an option. */
+	/* A relative name could be parsed as an option. */
 	if (*path != '/')
 		return error_advise(err,
 				    error_set(err, r, "the code of %s is not in a file",

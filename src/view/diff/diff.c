@@ -13,7 +13,7 @@
 #include "model/profile.h"
 #include "view/diff/diff_rows.h"
 
-/* Formats that do not tell which time they measure call it "time": it may be any. */
+/* Formats that do not say which time they measure call it "time", which matches any. */
 static bool same_type(const struct value_type *a, const struct value_type *b)
 {
 	return strcmp(a->unit, b->unit) == 0 &&
@@ -21,18 +21,18 @@ static bool same_type(const struct value_type *a, const struct value_type *b)
 		strcmp(b->name, "time") == 0);
 }
 
-/* Whether a profile knows how often a stack was seen and nothing else, as folded ones do. */
+/* Whether a profile has only sample counts, like folded stacks. */
 static bool only_counts(const struct profile *profile)
 {
 	return profile->value_count == 1 && call_tree_samples_value(profile) == 0;
 }
 
-/* The main value of one side, when the other has it too but beside its own. */
+/* Uses the main value of one side if the other also has it, but not as its main value. */
 static bool find_common(struct diff *diff)
 {
 	int main;
 
-	for (main = 1; main >= 0; main--) { /* what is after is of more interest */
+	for (main = 1; main >= 0; main--) { /* after is more interesting */
 		const struct profile *other = diff->sides[1 - main];
 		uint32_t wanted = diff->sides[main]->main_value;
 		const struct value_type *type = &diff->sides[main]->value_types[wanted];
@@ -184,7 +184,7 @@ static double size_of(const struct diff_change *change)
 	return fabs(change->after_value - change->before_value);
 }
 
-/* What rows are sorted by, the largest first. */
+/* The sort key of rows, largest first. */
 static double key_of(const struct diff_row *row, enum diff_sort sort)
 {
 	if (sort == DIFF_BY_BEFORE)
@@ -199,7 +199,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct diff_row *x = a;
 	const struct diff_row *y = b;
 	enum diff_sort sort = *(const enum diff_sort *)context;
-	/* What did not change is worth more the more it is. */
+	/* Among unchanged rows, larger ones come first. */
 	const double keys[][2] = {{key_of(x, sort), key_of(y, sort)},
 				  {size_of(&x->total), size_of(&y->total)},
 				  {x->total.after_value, y->total.after_value}};
@@ -215,7 +215,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 	return order ? order : strcmp(x->file, y->file);
 }
 
-/* Functions that no sample of either side is in: filters leave them behind. */
+/* Functions without samples on either side, left over by filters. */
 static bool is_empty(const struct diff *diff, uint32_t function)
 {
 	return diff->costs[0].rows[function].total.weight == 0 &&

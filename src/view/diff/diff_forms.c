@@ -27,7 +27,7 @@ static const char *value_of(const struct diff *diff)
 
 /* Text */
 
-#define SURE 0.99 /* changes that are this sure are coloured */
+#define SURE 0.99 /* changes with this confidence are coloured */
 
 static void put_loss(struct bytes *out, uint64_t count, uint64_t of, const char *what)
 {
@@ -80,7 +80,7 @@ static void put_color(const struct diff_table *table, int code, struct bytes *ou
 		bytes_printf(out, "\033[%dm", code);
 }
 
-/* What both sides come to as a whole. Without a confidence it is not known how sure that is. */
+/* A total of both sides. Without is_estimate there is no confidence. */
 struct whole {
 	const char *name;
 	const char *unit;
@@ -110,7 +110,7 @@ static size_t list_wholes(const struct diff *diff, struct whole ret[2])
 	return count;
 }
 
-/* Names that people know. */
+/* Familiar names. */
 static const char *whole_title(const struct whole *whole)
 {
 	if (strcmp(whole->name, "cpu") == 0)
@@ -236,7 +236,7 @@ static void put_row(const struct diff_table *table, const struct diff_row *row, 
 	bytes_put_u8(out, '\n');
 }
 
-/* How many rows are not shown because nobody knows whether they changed. */
+/* Reports how many rows are left out because their change may be noise. */
 static void put_noise(const struct diff_table *table, struct bytes *out)
 {
 	const char *them = table->noise == 1 ? "it" : "them";

@@ -20,7 +20,7 @@
 #define MAX_GATE_BYTES 4096u
 #define MAX_LIMIT_PERCENT 1000000.0
 
-/* The form */
+/* Syntax */
 
 static int refuse(const char *text, const char *why, struct error *err)
 {
@@ -146,9 +146,9 @@ void diff_gate_fini(struct diff_gate *gate)
 	*gate = (struct diff_gate){0};
 }
 
-/* The answer */
+/* Checking */
 
-/* A name is meant with any arguments unless it has some. */
+/* A name without arguments matches any arguments. */
 static bool matches(const struct diff_gate *gate, const char *name)
 {
 	size_t n = strlen(gate->name);
@@ -167,7 +167,7 @@ static void add_name(struct diff_verdict *verdict, const char *name)
 		       used ? ", " : "", name);
 }
 
-/* Finds the functions of both that the gate is about. */
+/* Finds the functions of both sides that match the gate. */
 static void find_functions(const struct diff *diff, struct diff_verdict *verdict, uint32_t *rows)
 {
 	const struct profile *both = diff->pair.both;
@@ -186,7 +186,7 @@ static void find_functions(const struct diff *diff, struct diff_verdict *verdict
 	}
 }
 
-/* What the functions cost together on one side: a stack with several of them counts once. */
+/* The total cost of the functions on one side: a stack with several of them counts once. */
 static int estimate_side(const struct diff *diff, int side, const struct diff_gate *gate,
 			 const uint32_t *rows, struct estimate *ret)
 {
@@ -210,8 +210,8 @@ static int estimate_side(const struct diff *diff, int side, const struct diff_ga
 }
 
 /*
- * A program that was rebuilt since it was recorded has lost its names: all of its
- * functions would be new or gone, and a gate would trip, or hold, for nothing.
+ * If a program was rebuilt after the recording, its symbols are lost: all of its functions would be
+ * new or gone, and the result of a gate would be meaningless.
  */
 static int check_names(const struct diff *diff, const struct diff_gate *gate, struct error *err)
 {

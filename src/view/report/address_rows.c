@@ -16,7 +16,7 @@ static int compare_rows(const void *a, const void *b)
 	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
 }
 
-/* The innermost line of a wanted function at a location, NULL when there is none. */
+/* The innermost line of a wanted function at a location; NULL: none. */
 static const struct profile_line *wanted_line(const struct profile *profile, uint32_t location,
 					      const uint8_t *wanted)
 {
@@ -31,7 +31,7 @@ static const struct profile_line *wanted_line(const struct profile *profile, uin
 	return NULL;
 }
 
-/* Makes one row of those with the same address; they are sorted. Returns how many are left. */
+/* Merges sorted rows with the same address. Returns how many are left. */
 static size_t unite(struct address_row *rows, size_t count)
 {
 	size_t kept = 0;

@@ -8,12 +8,14 @@
 #include "base/scope.h"
 #include "model/profile.h"
 
-/* Of interest is what takes a fifth of all, in more than two rows none of which has most of it. */
+/*
+ * Reported if it takes a fifth of the total, in more than two rows, none of which has most of it.
+ */
 #define LEAST_SHARE 0.2
 #define LEAST_ROWS 3u
 #define MOST_OF_ONE 0.6
 
-/* What ends in a location, by the function that its code is of and the one that is shown. */
+/* The function that contains the code of a location, and the one that is shown. */
 static uint32_t outer_of(const struct profile *profile, uint32_t location)
 {
 	const struct profile_location *place = &profile->locations.items[location];
@@ -28,7 +30,7 @@ static uint32_t inner_of(const struct profile *profile, uint32_t location)
 	return profile->lines.items[place->first_line + place->line_count - 1].function;
 }
 
-/* By location: what ends there. Returns the whole. */
+/* Sums the samples that end in each location. Returns the total. */
 static int64_t add_leaves(const struct profile *profile, uint32_t value, int64_t *leaves)
 {
 	int64_t whole = 0;

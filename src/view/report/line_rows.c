@@ -32,7 +32,7 @@ static bool is_same(const struct profile *profile, const struct line_row *row,
 	return row->function == line.function || (line.line > 0 && a->module == b->module);
 }
 
-/* The row of a line, made when missing; ID_NONE without memory. */
+/* The row of a line, created if missing; ID_NONE: out of memory. */
 static uint32_t row_of(struct tally *tally, struct profile_line line)
 {
 	uint32_t file = profile_line_file(tally->profile, line);
@@ -72,7 +72,7 @@ static int add_location(struct tally *tally, uint32_t location, size_t entry, bo
 	const struct profile_location *at = &profile->locations.items[location];
 	const int64_t *values = profile_entry_values(profile, entry);
 
-	/* From the innermost inlined one: what it costs itself is the first one's that counts. */
+	/* Starting at the innermost inlined function: self cost goes to the first that counts. */
 	for (uint32_t i = at->line_count; i-- > 0;) {
 		struct profile_line line = profile->lines.items[at->first_line + i];
 		uint32_t id;

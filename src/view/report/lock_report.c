@@ -15,7 +15,7 @@
 #include "view/report/report.h"
 #include "view/report/report_text.h"
 
-/* Who waits and who wakes: lines of each below a lock. */
+/* Limit for the lines of waiters and of wakers below a lock. */
 #define PARTIES_SHOWN 3u
 
 static bool has_fact(const struct profile *profile, const char *key, const char *value)
@@ -71,7 +71,7 @@ static int64_t mean_of(const struct lock_row *row)
 	return row->waits > 0 ? row->total / (int64_t)row->waits : 0;
 }
 
-/* The name of a thread as a text of its own, which the caller frees. */
+/* The name of a thread as a separate text, which the caller frees. */
 static const char *thread_of(const struct lock_party *party, struct bytes *text)
 {
 	bytes_put(text, party->thread, party->thread_bytes);
@@ -86,7 +86,7 @@ static void put_party(const struct report *report, const struct lock_party *part
 	const char *thread = thread_of(party, &text);
 
 	if (!*party->function && *thread == '[') {
-		report_put_name(out, thread); /* a timer, or an interrupt: it is nobody's */
+		report_put_name(out, thread); /* a timer or an interrupt */
 	} else {
 		report_put_name(out, *party->function ? party->function : "[unknown]");
 		report_color(report, REPORT_DIM);

@@ -12,7 +12,7 @@
 #include "model/profile.h"
 #include "view/report/report_text.h"
 
-/* What stands between the stack of a sleeper and that of who wakes it, see engine/ebpf/wakers.h. */
+/* The frame between the stack of a sleeper and that of its waker, see engine/ebpf/wakers.h. */
 #define WOKEN_BY "[woken by]"
 
 struct maker {
@@ -47,7 +47,7 @@ static bool begins_with(const char *text, const char *const *beginnings)
 	return false;
 }
 
-/* Whether a function belongs to what locks are made of, and not to who uses them. */
+/* Whether a function implements locks, rather than using them. */
 static bool is_of_locks(const struct profile *profile, uint32_t function)
 {
 	static const char *const modules[] = {"libc.so",  "libc-",    "libpthread",
@@ -87,7 +87,7 @@ static int list_frames(struct maker *maker, uint32_t stack)
 	return 0;
 }
 
-/* Finds who is outside the locks among frames [first, end), the leaf first. */
+/* Finds the function outside the lock implementation in frames [first, end), leaf first. */
 static void find_party(const struct maker *maker, size_t first, size_t end, struct lock_party *ret)
 {
 	const struct profile *profile = maker->profile;
@@ -100,7 +100,7 @@ static void find_party(const struct maker *maker, size_t first, size_t end, stru
 		;
 	ret->function = ret->call = "";
 	if (at == end && at > first)
-		at--; /* a library alone: what it began with */
+		at--; /* only library frames: use the outermost */
 	if (at < end)
 		ret->function = name_of(profile, frames[at]);
 	if (at < end && at > first)
@@ -168,7 +168,7 @@ static int add_parties(struct maker *maker, struct lock_row *row, const struct p
 	return add_party(&row->wakers, &party);
 }
 
-/* The row of a lock, made when missing. NULL without memory. */
+/* The row of a lock, created if missing. NULL: out of memory. */
 static struct lock_row *find_row(struct maker *maker, uint32_t lock, uint32_t name)
 {
 	uint64_t hash = hash_pair(lock, 0);
@@ -188,7 +188,7 @@ static struct lock_row *find_row(struct maker *maker, uint32_t lock, uint32_t na
 	return &maker->rows->items.items[id];
 }
 
-/* The string id of the value of a label, ID_NONE when the set has none. */
+/* The string id of the value of a label; ID_NONE: none in the set. */
 static uint32_t value_of(const struct profile *profile, uint32_t set, const char *key)
 {
 	struct label_set labels = profile->labels.sets.items[set];

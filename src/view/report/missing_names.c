@@ -16,7 +16,7 @@
 #include "symbol/symbol_hint.h"
 #include "view/report/analyser.h"
 
-/* Fewer samples without a name in a module are not worth a warning: one in a hundred. */
+/* A module needs at least one in this many samples without a symbol for a warning. */
 #define WORTH_A_WARNING 100
 
 struct gap {
@@ -174,7 +174,7 @@ void missing_names_put_warnings(const struct profile *profile, struct bytes *out
 {
 	struct findings findings = {0};
 
-	/* What cannot be told for want of memory is left. */
+	/* If memory runs out, the rest is not reported. */
 	(void)analyser_run(analyser_find("missing"), profile, &findings, NULL);
 	for (size_t i = 0; i < findings.items.count; i++) {
 		bytes_printf(out, "wick: ");

@@ -24,14 +24,14 @@
 #include "view/report/report_values.h"
 #include "view/value_choice.h"
 
-/* Longer names push what follows, unless a terminal is too narrow. */
+/* Longer names shift the next columns, unless the terminal is too narrow. */
 #define MAX_NAME_COLUMNS 60u
 
-/* Names are not cut to less, however narrow a terminal is. */
+/* Names are never cut to less, however narrow the terminal. */
 #define LEAST_NAME_COLUMNS 16u
 #define MAX_MODULE_COLUMNS 30u
 
-/* Samples that are further apart than this times what was asked for came at a lower rate. */
+/* If the mean interval exceeds the requested one by this factor, the rate was reduced. */
 #define RATE_FELL 1.1
 
 static const struct {
@@ -76,7 +76,7 @@ void report_put_name(struct bytes *out, const char *name)
 	text_put_terminal(out, *name ? name : "[unnamed]");
 }
 
-/* Whether rows are groups of samples, of which there is no self apart from the total. */
+/* Whether rows are groups of samples, whose self equals their total. */
 static bool by_group(const struct report *report)
 {
 	enum report_by by = report->options->by;
@@ -93,7 +93,7 @@ static size_t shown_rows(const struct report *report, const struct rows *rows)
 
 /* Text */
 
-/* is_one: what is said of one sample; are_many: of several. */
+/* is_one: the text for one sample; are_many: for several. */
 static void put_loss(const struct report *report, uint64_t count, uint64_t of, const char *is_one,
 		     const char *are_many)
 {
@@ -108,7 +108,7 @@ static void put_loss(const struct report *report, uint64_t count, uint64_t of, c
 	bytes_put_u8(report->out, '\n');
 }
 
-/* Why an imported file lacks its end; NULL: it does not say. */
+/* Why an imported file is incomplete; NULL: unknown. */
 static const char *why_incomplete(const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->facts.count; i++)
@@ -118,7 +118,7 @@ static const char *why_incomplete(const struct profile *profile)
 	return NULL;
 }
 
-/* A file without its end, or with parts that could not be used. */
+/* Reports an incomplete file, or damaged parts. */
 static void put_damage(const struct report *report)
 {
 	const struct profile_quality *quality = &report->profile->quality;
@@ -147,7 +147,7 @@ bool report_counts_samples(const struct report *report)
 	return call_tree_samples_value(report->profile) != ID_NONE;
 }
 
-/* What programs told of levels: of these nothing is added up. */
+/* Gauges that programs reported: levels, not sums. */
 static void put_gauges(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -156,7 +156,7 @@ static void put_gauges(const struct report *report)
 	for (i = 0; i < profile->gauges.count; i++) {
 		const struct profile_gauge *gauge = &profile->gauges.items[i];
 		const char *unit = profile_text(profile, gauge->unit);
-		/* The largest number of 64 bits is none that a double has. */
+		/* A double cannot represent INT64_MAX exactly. */
 		int64_t mean = gauge->mean < (double)INT64_MAX ? (int64_t)gauge->mean : INT64_MAX;
 
 		bytes_printf(report->out, "gauge ");
@@ -174,8 +174,8 @@ static void put_gauges(const struct report *report)
 }
 
 /*
- * How far samples are apart: as was asked for, and where the rate fell, as it came to be. Of CPU
- * time each sample weighs what passed since the one before.
+ * The interval of samples: as requested, or, if the rate was reduced, the actual mean. For CPU
+ * time, the weight of a sample is the time since the previous one.
  */
 static void put_interval(const struct report *report)
 {
@@ -235,7 +235,7 @@ static void put_head(const struct report *report)
 	bytes_put_u8(out, '\n');
 }
 
-/* Columns that text takes in a terminal, if each character takes one; colours take none. */
+/* The width of text on a terminal, if each character has one column; escapes have none. */
 static uint32_t columns(const uint8_t *text, size_t size)
 {
 	uint32_t count = 0;
@@ -261,7 +261,7 @@ static size_t column_start(const struct bytes *text, uint32_t column)
 	return i;
 }
 
-/* Puts a name without its middle where there is too little room. Returns the columns it takes. */
+/* Appends a name, without its middle if it does not fit. Returns its width. */
 static uint32_t put_fitting(struct bytes *out, const struct bytes *name, uint32_t room)
 {
 	uint32_t width = columns(name->data, name->size);
@@ -281,9 +281,9 @@ static uint32_t put_fitting(struct bytes *out, const struct bytes *name, uint32_
 
 /* The column of names, and that of modules after it. */
 struct layout {
-	uint32_t name;   /* how wide it is; a longer name pushes what follows, */
-	uint32_t most;   /* but is cut to that */
-	uint32_t module; /* how wide the widest is */
+	uint32_t name;   /* its width; a longer name shifts the next columns, */
+	uint32_t most;   /* but is cut to this */
+	uint32_t module; /* width of the widest */
 };
 
 static const char *module_of(const struct report *report, const struct row *row)
@@ -317,7 +317,7 @@ static struct layout measure(const struct report *report, const struct rows *row
 	return layout;
 }
 
-/* Leaves names what a terminal has after the figures, which take so many columns. */
+/* Gives names the columns of the terminal that the figures leave. */
 static void fit(const struct report *report, uint32_t figures, struct layout *layout)
 {
 	uint32_t others = figures + (by_group(report) ? 0 : 2 + layout->module);
@@ -389,7 +389,7 @@ static void put_columns(const struct report *report, struct layout *layout)
 	bytes_put_u8(report->out, '\n');
 }
 
-/* The rows, and where the profile has several values, all of them. */
+/* Makes the rows, with all values if the profile has several. */
 static int make_rows(struct report *report, struct rows *rows)
 {
 	int r = report_rows_make(report, rows);
@@ -401,7 +401,7 @@ static int make_rows(struct report *report, struct rows *rows)
 	return r;
 }
 
-/* That one function is in many rows, and how to see it in one. */
+/* Says that a function is spread over many rows, and how to see it in one. */
 static int put_hint(const struct report *report)
 {
 	const struct profile *profile = report->profile;

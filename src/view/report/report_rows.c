@@ -92,7 +92,7 @@ static int thread_rows(const struct report *report, struct rows *rows)
 	return 0;
 }
 
-/* Leaves out what only events have that are not looked at. */
+/* Drops rows that have only values of other events. */
 static void drop_empty(struct rows *rows)
 {
 	size_t kept = 0;
@@ -105,7 +105,7 @@ static void drop_empty(struct rows *rows)
 	rows->count = kept;
 }
 
-/* Adds what an entry has to the row of its process. */
+/* Adds an entry to the row of its process. */
 static void add_entry(const struct report *report, size_t entry, struct row *row)
 {
 	const struct profile *profile = report->profile;
@@ -118,7 +118,7 @@ static void add_entry(const struct report *report, size_t entry, struct row *row
 	row->self_samples = row->samples;
 }
 
-/* "name/pid"; NULL without memory. */
+/* "name/pid"; NULL: out of memory. */
 static const char *process_name(struct report *report, const struct profile_thread *thread)
 {
 	struct bytes text = {0};
@@ -132,7 +132,7 @@ static const char *process_name(struct report *report, const struct profile_thre
 	return name;
 }
 
-/* The row of a thread's process, made when missing; ID_NONE without memory. */
+/* The row of a thread's process, created if missing; ID_NONE: out of memory. */
 static uint32_t process_row(struct report *report, const struct profile_thread *thread,
 			    struct id_index *index, struct rows *rows)
 {
@@ -206,7 +206,7 @@ static int state_rows(const struct report *report, struct rows *rows)
 	return 0;
 }
 
-/* "file.c:12", or the function where lines are not known. */
+/* "file.c:12", or the function if the line is unknown. */
 static int line_rows(struct report *report, struct rows *rows)
 {
 	const struct profile *profile = report->profile;
@@ -266,7 +266,7 @@ static int list_rows(struct report *report, struct rows *rows)
 
 static uint64_t sort_key(const struct row *row, enum report_sort sort)
 {
-	/* From the least of int64_t on: values of a heap may be below 0. */
+	/* Shifted by INT64_MIN: heap values may be negative. */
 	return sort == REPORT_SORT_SAMPLES ? row->samples
 					   : (uint64_t)row->total ^ (UINT64_C(1) << 63);
 }
@@ -289,7 +289,7 @@ int report_rows_make(struct report *report, struct rows *rows)
 
 	if (r == 0 && report->profile->value_count > 2)
 		drop_empty(rows);
-	if (r == 0 && sort != REPORT_SORT_SELF) /* else they are */
+	if (r == 0 && sort != REPORT_SORT_SELF) /* else they are sorted already */
 		qsort_r(rows->items, rows->count, sizeof(*rows->items), compare_chosen, &sort);
 	return r;
 }
@@ -315,7 +315,7 @@ int report_tree_of(const struct profile *profile, const struct report_options *o
 	return call_tree_new(profile, &how, ret);
 }
 
-/* Values beside the one that rows are sorted by */
+/* Values beside the sort key */
 
 static int by_id(const void *a, const void *b)
 {
@@ -325,7 +325,7 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The rows of another value, found again by their ids. */
+/* Adds another value to the rows, matched by id. */
 static int add_value(const struct report *report, uint32_t value, struct rows *rows)
 {
 	struct report_options options = *report->options;

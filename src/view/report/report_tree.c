@@ -16,9 +16,8 @@
 #include "view/report/report_values.h"
 
 /*
- * A tree is shown in its own order of visit: the largest child first, by what is asked for. Those
- * that are too small or too deep are counted, for one line at the end. The nodes to come wait on a
- * stack.
+ * The tree is shown in pre-order, largest child first, by the chosen sort key. Nodes that are too
+ * small or too deep are counted, for one line at the end. Pending nodes are on a stack.
  */
 
 struct branch {
@@ -31,16 +30,16 @@ struct branch {
 struct walk {
 	const struct report *report;
 	VEC(struct branch) pending;
-	VEC(bool) last; /* of the branch at each depth above the line at hand */
+	VEC(bool) last; /* of the branch at each depth above the current line */
 	int32_t shown;
-	uint64_t cut;       /* nodes that are not shown */
-	int64_t cut_total;  /* what they come to */
-	bool cut_small;     /* some for their size, */
-	bool cut_deep;      /* some for their depth */
-	struct rows values; /* of all nodes, where the profile has several; else none */
+	uint64_t cut;       /* nodes left out */
+	int64_t cut_total;  /* their sum */
+	bool cut_small;     /* some because of their size, */
+	bool cut_deep;      /* some because of their depth */
+	struct rows values; /* of all nodes, if the profile has several values; else empty */
 };
 
-/* Below 0: the second is larger. */
+/* Negative: the second is larger. */
 static int compare_nodes(const struct call_node *x, const struct call_node *y,
 			 enum report_sort sort)
 {
@@ -51,7 +50,7 @@ static int compare_nodes(const struct call_node *x, const struct call_node *y,
 	return (x->total > y->total) - (x->total < y->total);
 }
 
-/* The largest comes last: it is taken from the stack first. */
+/* Largest last: it is popped first. */
 static int compare_branches(const void *a, const void *b, void *context)
 {
 	const struct report *report = context;
@@ -87,7 +86,7 @@ static int push_children(struct walk *walk, uint32_t parent, int32_t parent_inde
 		struct branch branch = {
 			.node = child, .depth = nodes[child].depth, .parent = parent_index};
 
-		/* What only events have that are not looked at is not here. */
+		/* Skips nodes that have only values of other events. */
 		if (nodes[child].total == 0 && nodes[child].samples == 0)
 			continue;
 		if (!is_shown(walk, &nodes[child])) {
@@ -106,7 +105,7 @@ static int push_children(struct walk *walk, uint32_t parent, int32_t parent_inde
 	return 0;
 }
 
-/* Visits the shown nodes; "show" gets a line's branch with the walk. */
+/* Visits the shown nodes; show() receives the branch of each line. */
 static int walk_tree(struct walk *walk, int (*show)(struct walk *, const struct branch *, void *),
 		     void *context)
 {

@@ -34,7 +34,7 @@ static int width_of(const char *name)
 	return (int)(n > COLUMN_WIDTH ? n < 64 ? n : 64 : COLUMN_WIDTH);
 }
 
-/* Values come first, ratios behind all of them. */
+/* Values first, then ratios. */
 void report_values_put_names(const struct report *report)
 {
 	const struct profile *profile = report->profile;
@@ -105,7 +105,7 @@ void report_values_put(const struct report *report, const struct rows *rows, siz
 				     .text);
 }
 
-/* What the whole profile has of a value. */
+/* The total of a value in the profile. */
 static int64_t whole_of(const struct profile *profile, uint32_t value)
 {
 	int64_t sum = 0;
