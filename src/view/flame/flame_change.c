@@ -13,14 +13,10 @@ const double flame_change_steps[LEVELS] = {0.0005, 0.005, 0.02, 0.05};
 
 static const char *const colors[2][LEVELS] = {{"d1", "d2", "d3", "d4"}, {"m1", "m2", "m3", "m4"}};
 
-static struct estimate estimate(int64_t weight, uint64_t samples, int64_t whole,
-				uint64_t whole_samples, bool absolute, bool exact)
+static struct estimate estimate(const struct cost *cost, const struct cost_table *table,
+				bool absolute)
 {
-	struct cost_table table = {.whole = {.weight = whole, .samples = whole_samples},
-				   .exact = exact};
-	struct cost cost = {.weight = weight, .samples = samples};
-
-	return absolute ? estimate_amount(&cost, &table) : estimate_share(&cost, &table);
+	return absolute ? estimate_amount(cost, table) : estimate_share(cost, table);
 }
 
 static const char *color_of(double points, bool likely)
@@ -38,13 +34,21 @@ struct flame_change flame_change_of(const struct flame_sides *box, const struct 
 				    bool absolute, const char *unit)
 {
 	bool exact = whole->before_samples == 0 && whole->after_samples == 0;
-	struct estimate before = estimate(box->before, box->before_samples, whole->before,
-					  whole->before_samples, absolute, exact);
-	struct estimate after = estimate(box->after, box->after_samples, whole->after,
-					 whole->after_samples, absolute, exact);
+	const struct cost costs[2] = {
+		{.weight = box->before, .samples = box->before_samples},
+		{.weight = box->after, .samples = box->after_samples},
+	};
+	const struct cost_table tables[2] = {
+		{.whole = {.weight = whole->before, .samples = whole->before_samples},
+		 .exact = exact},
+		{.whole = {.weight = whole->after, .samples = whole->after_samples},
+		 .exact = exact},
+	};
+	struct estimate before = estimate(&costs[0], &tables[0], absolute);
+	struct estimate after = estimate(&costs[1], &tables[1], absolute);
 	double points = after.value - before.value;
 
-	if (absolute) /* of the side that there is something of */
+	if (absolute) /* relative to the side that is not empty */
 		points /= (double)(whole->before > 0  ? whole->before
 				   : whole->after > 0 ? whole->after
 						      : 1);

@@ -17,14 +17,13 @@
 #include "view/flame/png_writer.h"
 
 /*
- * The picture of flame.c in pixels: the same boxes, colours and words, on a light page.
- * It is painted stripe by stripe and packed at once, so a high picture takes no more
- * memory than a flat one.
+ * The picture of flame.c in pixels: the same boxes, colours and words, on a light page. It is
+ * painted and compressed stripe by stripe, so a tall picture needs no more memory than a flat one.
  */
 
-#define SCALE 2                  /* pixels for each px, unless that is too many */
-#define MAX_SIDE_PX 32767u       /* of what cairo paints at a time, and every viewer opens */
-#define MAX_HEIGHT_PX 65535u     /* what many still open */
+#define SCALE 2                  /* pixels per px, unless that is too many */
+#define MAX_SIDE_PX 32767u       /* limit that cairo can paint at once, and every viewer can open */
+#define MAX_HEIGHT_PX 65535u     /* limit that many viewers can still open */
 #define STRIPE_PIXELS (1u << 21) /* 8 MiB */
 
 #define SANS "DejaVu Sans"
@@ -35,13 +34,13 @@
 struct canvas {
 	struct picture *picture;
 	struct cairo_library cairo;
-	cairo_t *to; /* the stripe at hand */
+	cairo_t *to; /* the current stripe */
 	uint32_t scale;
-	uint32_t rows; /* that are drawn */
+	uint32_t rows; /* rows drawn */
 	uint32_t height_px;
 	uint32_t stripe_top_px; /* in px of the picture, as is this */
 	uint32_t stripe_end_px;
-	uint32_t *row_starts; /* by row: where its boxes begin in the layout */
+	uint32_t *row_starts; /* by row: index of its first box in the layout */
 	struct bytes text;    /* scratch */
 };
 
@@ -51,16 +50,19 @@ static void set_color(const struct canvas *canvas, uint32_t color)
 				     (color >> 8 & 0xff) / 255.0, (color & 0xff) / 255.0);
 }
 
-static void set_font(const struct canvas *canvas, const char *family, bool bold, bool italic,
+enum font_style { FONT_PLAIN, FONT_BOLD, FONT_ITALIC };
+
+static void set_font(const struct canvas *canvas, const char *family, enum font_style style,
 		     double size_px)
 {
-	canvas->cairo.select_font_face(canvas->to, family,
-				       italic ? CAIRO_FONT_SLANT_ITALIC : CAIRO_FONT_SLANT_NORMAL,
-				       bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+	canvas->cairo.select_font_face(
+		canvas->to, family,
+		style == FONT_ITALIC ? CAIRO_FONT_SLANT_ITALIC : CAIRO_FONT_SLANT_NORMAL,
+		style == FONT_BOLD ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
 	canvas->cairo.set_font_size(canvas->to, size_px);
 }
 
-/* Shows what was put into the scratch text, and empties it. */
+/* Draws the scratch text, and clears it. */
 static void show_text(struct canvas *canvas, double x_px, double y_px)
 {
 	bytes_put_u8(&canvas->text, 0);
@@ -71,7 +73,7 @@ static void show_text(struct canvas *canvas, double x_px, double y_px)
 	bytes_clear(&canvas->text);
 }
 
-/* The same with words that are not of a file. */
+/* The same for a constant text. */
 static void show_words(struct canvas *canvas, double x_px, double y_px, const char *words)
 {
 	bytes_printf(&canvas->text, "%s", words);
@@ -153,12 +155,12 @@ static void draw_label(struct canvas *canvas, const struct flame_box *box,
 	cairo->rectangle(canvas->to, left_px, y_px, room_px + 2 * TEXT_PX, BOX_PX);
 	cairo->clip(canvas->to); /* some fonts are wider */
 	set_color(canvas, paint->swatch && paint->swatch->white ? FLAME_PAGE : FLAME_TEXT);
-	set_font(canvas, MONO, false, strncmp(mark, "in", 2) == 0, 12);
+	set_font(canvas, MONO, strncmp(mark, "in", 2) == 0 ? FONT_ITALIC : FONT_PLAIN, 12);
 	show_text(canvas, left_px + TEXT_PX, y_px + 13);
 	cairo->restore(canvas->to);
 }
 
-/* Edges are whole pixels: a box has its colour everywhere. */
+/* Rounds to whole pixels: no antialiased edges. */
 static double snap(const struct canvas *canvas, double px)
 {
 	return round(px * canvas->scale) / canvas->scale;
@@ -173,7 +175,7 @@ static void draw_box(struct canvas *canvas, const struct flame_box *box, double 
 	struct flame_paint paint = flame_paint_of(picture, box->node);
 	const char *mark = flame_mark_of(picture, box->node, box);
 
-	if (width_px <= 0) /* narrower than a pixel, but wanted */
+	if (width_px <= 0) /* narrower than a pixel, but to be drawn */
 		width_px = 1.0 / canvas->scale;
 	set_color(canvas, paint.color);
 	cairo->rectangle(canvas->to, left_px, y_px, width_px, BOX_PX);
@@ -204,11 +206,11 @@ static void draw_rows(struct canvas *canvas)
 static void draw_head(struct canvas *canvas)
 {
 	set_color(canvas, FLAME_TEXT);
-	set_font(canvas, SANS, true, false, 17);
+	set_font(canvas, SANS, FONT_BOLD, 17);
 	flame_put_heading(canvas->picture);
 	show_text(canvas, MARGIN_PX, 26);
 	set_color(canvas, ABOUT_COLOR);
-	set_font(canvas, SANS, false, false, 12);
+	set_font(canvas, SANS, FONT_PLAIN, 12);
 	flame_put_about(canvas->picture);
 	show_text(canvas, MARGIN_PX, 47);
 }
@@ -250,7 +252,7 @@ static void draw_foot(struct canvas *canvas)
 	double y_px = HEAD_PX + canvas->rows * ROW_PX;
 
 	set_color(canvas, ABOUT_COLOR);
-	set_font(canvas, SANS, false, false, 12);
+	set_font(canvas, SANS, FONT_PLAIN, 12);
 	if (way->layouts[0].boxes.count == 0)
 		show_words(canvas, MARGIN_PX, y_px, "no samples");
 	draw_legend(canvas, y_px);
@@ -275,7 +277,7 @@ static int paint_stripe(struct canvas *canvas, uint32_t *pixels, uint32_t width,
 	cairo_status_t status;
 
 	canvas->to = cairo->create(surface);
-	/* Grey, unhinted letters are the same at every place and on every screen. */
+	/* Grey, unhinted letters look the same at every position and on every screen. */
 	cairo->font_options_set_antialias(fonts, CAIRO_ANTIALIAS_GRAY);
 	cairo->font_options_set_hint_style(fonts, CAIRO_HINT_STYLE_NONE);
 	cairo->font_options_set_hint_metrics(fonts, CAIRO_HINT_METRICS_OFF);
@@ -350,7 +352,7 @@ static int find_rows(struct canvas *canvas)
 	return 0;
 }
 
-/* Chooses scale and rows so that the picture is one that viewers open. */
+/* Chooses scale and rows so that viewers can open the picture. */
 static int fit(struct canvas *canvas, struct error *err)
 {
 	uint32_t width_px = canvas->picture->options->width_px;
@@ -372,7 +374,7 @@ static int fit(struct canvas *canvas, struct error *err)
 	return 0;
 }
 
-/* The legend tells of the colours that are used: that of all boxes, before the first stripe. */
+/* The legend shows the colours in use: collects those of all boxes before the first stripe. */
 static void note_colors(const struct canvas *canvas)
 {
 	uint32_t i;
@@ -392,7 +394,7 @@ static int draw_png(struct picture *picture, struct error *err)
 	if (r < 0)
 		return r;
 	if (!picture->options->pair)
-		picture->layer_count = 1; /* nobody chooses another */
+		picture->layer_count = 1; /* a picture has no switch */
 	picture->put_name = text_put_terminal;
 	picture->out = &canvas.text;
 	way->drawn = true;
