@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 
-/* The interface of this name has not changed since 2005. */
+/* The ABI of this name has not changed since 2005. */
 #define FILE_NAME "libcairo.so.2"
 
 #define FUNCTION(name)                                                                             \
@@ -64,7 +64,7 @@ static int refuse(struct error *err)
 	return -EOPNOTSUPP;
 }
 
-/* It is never closed: what it loads in turn does not expect to be taken out again. */
+/* It is never closed: the libraries that it loads do not support unloading. */
 int cairo_library_load(struct cairo_library *cairo, struct error *err)
 {
 	size_t i;

@@ -33,8 +33,8 @@ static const char *title_of(const struct picture *picture)
 }
 
 /*
- * What all of a layer is, of a pair before and after. Samples are those of the main
- * value: of others it is not known how many they had.
+ * The total of a layer, for a pair before and after. Sample counts are those of the main value: for
+ * others they are unknown.
  */
 void flame_put_whole(const struct picture *picture, uint32_t layer, struct bytes *out,
 		     void (*put_name)(struct bytes *out, const char *name))
@@ -60,7 +60,7 @@ void flame_put_whole(const struct picture *picture, uint32_t layer, struct bytes
 	bytes_printf(out, "%s sample%s", quantity_count(samples).text, samples == 1 ? "" : "s");
 }
 
-/* What the picture shows, in words for those who do not see it. */
+/* A description of the picture for screen readers. */
 static void put_description(struct picture *picture)
 {
 	bytes_printf(picture->out, "flame graph of ");
@@ -106,12 +106,12 @@ static void put_start(struct picture *picture)
 
 void flame_put_heading(struct picture *picture)
 {
-	/* The script, whose controls stand beside the title, cuts it again by what it measures. */
+	/* The script, which puts its controls beside the title, cuts it again by its real width. */
 	flame_put_label(picture, title_of(picture),
 			(picture->options->width_px - 2 * MARGIN_PX) / TITLE_COLUMN_PX);
 }
 
-/* What a part of the samples has in common that a reader must know. */
+/* Problems of some samples that the reader must know. */
 enum loss_kind { LOSS_LOST, LOSS_UNREADABLE, LOSS_TRUNCATED, LOSS_UNNAMED };
 
 static struct quantity loss_share(const struct profile_quality *quality, enum loss_kind kind,
@@ -131,7 +131,7 @@ static struct quantity loss_share(const struct profile_quality *quality, enum lo
 	return quantity_share((int64_t)counts[kind], (int64_t)of);
 }
 
-/* Of a pair both shares are told: a common one would hide that a side is worse. */
+/* For a pair both shares are shown: a common one would hide that one side is worse. */
 static void put_loss(struct bytes *out, const struct profile *const *sides, enum loss_kind kind,
 		     const char *what)
 {
@@ -227,7 +227,7 @@ static int check(const struct flame_options *options, struct error *err)
 	return 0;
 }
 
-/* The sum of a value of all entries, as the root of a tree has it. */
+/* The sum of a value over all entries, as at the root of a tree. */
 static double sum_of(const struct profile *profile, uint32_t value)
 {
 	double total = 0;
@@ -239,9 +239,9 @@ static double sum_of(const struct profile *profile, uint32_t value)
 }
 
 /*
- * What a box must cost to be drawn; callers of smaller ones need not be known. Of a
- * pair, what is less before and after together is less than the limit of either; but as
- * called, the small ones are counted that are new or gone.
+ * The minimum cost of a box that is drawn; callers of smaller ones are not needed. For a pair, if
+ * before and after together are below the limit, so is each; but in the tree as called, small boxes
+ * that are new or gone must be counted.
  */
 static int64_t least_total(const struct picture *picture, double room_px, bool inverted)
 {
@@ -332,7 +332,7 @@ static int draw_svg(struct picture *picture, struct error *err)
 	struct flame_way *other = &picture->ways[1];
 	int r;
 
-	(void)err; /* nothing but memory is wanted */
+	(void)err; /* only memory can run out */
 	drawn->drawn = true;
 	drawn->inverted = picture->options->inverted;
 	other->inverted = !drawn->inverted;
@@ -341,14 +341,14 @@ static int draw_svg(struct picture *picture, struct error *err)
 		flame_count_changes(picture);
 		put_start(picture);
 		flame_put_boxes(picture);
-		free_trees(drawn); /* the largest part goes before the next one comes */
+		free_trees(drawn); /* free the largest part before the next one is built */
 		r = flame_way_init(picture, other);
 	}
 	if (r == 0) {
 		flame_put_boxes(picture);
 		picture->way = drawn;
 		put_foot(picture);
-		put_head(picture); /* over the boxes: it stays when the page scrolls */
+		put_head(picture); /* above the boxes: it stays when the page scrolls */
 		bytes_printf(picture->out, "<script><![CDATA[\n%s]]></script>\n</svg>\n",
 			     flame_svg_js);
 	}
@@ -357,7 +357,7 @@ static int draw_svg(struct picture *picture, struct error *err)
 	return r;
 }
 
-/* Finds the value types that widths can be of. Every tooltip tells samples anyway. */
+/* Finds the value types that widths can show. Every tooltip shows samples anyway. */
 static int choose_layers(struct picture *picture, struct error *err)
 {
 	const struct profile *profile = picture->profile;
@@ -389,7 +389,7 @@ int flame_picture_draw(const struct profile *profile, const struct flame_options
 	int r = check(options, err);
 
 	if (settled.pair && settled.colors < FLAME_COLORS_RED_BLUE)
-		settled.colors = FLAME_COLORS_RED_BLUE; /* others do not tell changes */
+		settled.colors = FLAME_COLORS_RED_BLUE; /* other palettes do not show changes */
 
 	if (r == 0)
 		r = choose_layers(&picture, err);

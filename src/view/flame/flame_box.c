@@ -20,18 +20,18 @@
  *	module · samples · time · share
  *	file:line</title></rect><text …>na..</text>
  *
- * inside the group of its row; narrow ones, of which there are many, have the title in data-t.
- * Each node less makes the file open sooner: a box has no group of its own, and line breaks are
- * inside tags. A way that is not drawn is records, one for each box. A comparison adds to the
- * box: in data-v its place before; data-c and data-s, its colour and the words in its label, for
- * shares and for amounts; and to the title a line for each of both. Its place in data-v is in
- * units of the value: the script computes pixels anew from there for every zoom and window. A self
- * of 0 is left out. The name is the first line of the title; control bytes never come out of
- * text_put_xml(), so a name has no line break.
+ * inside the group of its row; narrow boxes, of which there are many, have the title in data-t.
+ * Fewer nodes make the file open faster: a box has no group of its own, and line breaks are inside
+ * tags. A way that is not drawn is stored as records, one for each box. A comparison adds to the
+ * box: in data-v its position before; data-c and data-s, its colour and the change in its label,
+ * for shares and for amounts; and to the title a line for each of both. Positions in data-v are in
+ * units of the value: the script computes pixels from them for every zoom and window size. A self
+ * of 0 is left out. The name is the first line of the title; text_put_xml() never outputs control
+ * bytes, so a name has no line break.
  */
 
 #define NARROW_PX 3
-#define LEAST_NAME_COLUMNS 4 /* of a label that tells a change as well */
+#define LEAST_NAME_COLUMNS 4 /* minimum for the name in a label with a change */
 
 /* Names */
 
@@ -41,8 +41,8 @@ static bool is_wide(uint32_t c)
 }
 
 /*
- * Appends the part of a name that fits into some columns, ".." in place of the
- * rest. It is cut before it is escaped: no entity is halved.
+ * Appends the part of a name that fits into some columns, with ".." for the rest. It is cut before
+ * it is escaped, so no entity is cut in half.
  */
 void flame_put_label(struct picture *picture, const char *name, uint32_t columns)
 {
@@ -140,7 +140,7 @@ static struct flame_change change_of(const struct picture *picture, uint32_t nod
 	return flame_change_of(&box, &picture->whole, absolute, picture->unit);
 }
 
-/* The colours of a box of a pair and the words in its label, for shares and for amounts. */
+/* The colours of a box of a pair and the changes in its label, for shares and for amounts. */
 static void put_change(struct picture *picture, uint32_t node, const char *between)
 {
 	struct flame_change share = change_of(picture, node, false);
@@ -182,7 +182,7 @@ const char *const flame_origin_classes[FLAME_ORIGINS] = {"p", "l", "k", "j", "u"
 const char *const flame_language_classes[FLAME_LANGUAGES] = {"u", "c", "x", "r", "o",
 							     "y", "s", "a", "k"};
 
-/* The last level is of functions that cost nothing themselves. */
+/* The last level is for functions without self cost. */
 static const char *heat_of(const struct picture *picture, const struct call_node *node)
 {
 	int64_t total = picture->way->layouts[0].total;
@@ -255,7 +255,7 @@ struct flame_paint flame_paint_of(struct picture *picture, uint32_t id)
 	return paint;
 }
 
-/* Appends a class behind the first text, or a colour behind the other one. Returns which. */
+/* Appends a class after the first text, or a colour after the other. Returns which. */
 static bool put_color(struct picture *picture, uint32_t id, const char *class_before,
 		      const char *color_before)
 {
@@ -271,7 +271,7 @@ static bool put_color(struct picture *picture, uint32_t id, const char *class_be
 	return true;
 }
 
-/* The line of a title that tells the numbers of a layer. */
+/* The line of a title with the numbers of a layer. */
 static void put_numbers(struct picture *picture, const struct call_node *node, uint32_t layer)
 {
 	int64_t total = picture->way->layouts[layer].total;
@@ -304,7 +304,7 @@ static void put_layers(struct picture *picture, uint32_t id)
 	}
 }
 
-/* The line of a title that tells where the function is. */
+/* The line of a title with the location of the function. */
 static void put_source(struct picture *picture, uint32_t function)
 {
 	const struct profile *profile = picture->profile;
@@ -394,7 +394,7 @@ void flame_put_words(struct picture *picture, uint32_t node, const char *name, u
 	flame_put_label(picture, name, columns - (change.sign ? 1 : 0));
 }
 
-/* Where a box is, and what of it is its own; nothing for one that is not there. */
+/* The position and self cost of a box; nothing if it does not exist. */
 static void put_place(struct bytes *out, const struct flame_box *box, const struct call_node *node)
 {
 	bytes_printf(out, "%" PRId64 " %" PRId64, box ? box->begin : 0,
@@ -414,7 +414,7 @@ static void put_places(struct picture *picture, uint32_t id, const struct flame_
 	}
 }
 
-/* Edges are rounded, not widths: neighbours meet and nothing sticks out. */
+/* Edges are rounded, not widths: neighbours meet and nothing overlaps. */
 double flame_edge_px(const struct picture *picture, int64_t at)
 {
 	return MARGIN_PX + round((double)at * picture->way->scale * 10) / 10;
@@ -435,7 +435,7 @@ static void put_text(struct picture *picture, uint32_t id, const char *name,
 	bytes_printf(picture->out, "</text>");
 }
 
-/* Whether it is drawn, but can hardly be pointed at. */
+/* Whether it is drawn, but too narrow to point at. */
 static bool is_narrow(const struct picture *picture, const struct flame_box *box)
 {
 	return box && (double)(box->end - box->begin) * picture->way->scale < NARROW_PX;
@@ -456,7 +456,7 @@ const char *flame_mark_of(const struct picture *picture, uint32_t id, const stru
 	return inlined ? "in" : "";
 }
 
-/* The start of a box: where it is, its colour, what the script wants to know. */
+/* The start of a box: its position, its colour, data for the script. */
 static void put_rect(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
 {
 	const struct flame_box *box = boxes[0];
@@ -487,8 +487,8 @@ static void put_rect(struct picture *picture, uint32_t id, const struct flame_bo
 }
 
 /*
- * The box of a node that is in some of the layouts. Where it is drawn is that in the
- * first; one that is not there is hidden until the script shows another.
+ * The box of a node that is in some of the layouts. It is drawn at its position in the first; if it
+ * is not in that one, it is hidden until the script shows another.
  */
 static void put_box(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
 {
@@ -510,8 +510,8 @@ static void put_box(struct picture *picture, uint32_t id, const struct flame_box
 }
 
 /*
- * The same of a way that is not drawn, for the script: places, colour, class, change,
- * title, with tabs between them. There are none in names, nor line breaks.
+ * The same for a way that is not drawn, for the script: positions, colour, class, change, title,
+ * separated by tabs. Names have no tabs and no line breaks.
  */
 static void put_record(struct picture *picture, uint32_t id, const struct flame_box *const *boxes)
 {
@@ -529,13 +529,13 @@ static void put_record(struct picture *picture, uint32_t id, const struct flame_
 	bytes_printf(out, "\n\n");
 }
 
-/* How far the boxes of each layout have been put. */
+/* The next box of each layout. */
 struct reader {
 	const struct flame_box *at;
 	const struct flame_box *end;
 };
 
-/* Puts the boxes of a row: all layouts are in the order of nodes inside it. */
+/* Appends the boxes of a row: within it, all layouts are in node order. */
 static void put_row(struct picture *picture, struct reader *readers, uint32_t row)
 {
 	for (;;) {
@@ -607,7 +607,7 @@ void flame_put_boxes(struct picture *picture)
 
 /* Legend */
 
-/* Where the next one goes: a shade in between has no words and takes no room for them. */
+/* The position of the next entry: intermediate shades have no text and need no space for it. */
 static uint32_t behind(uint32_t x_px, const char *words)
 {
 	if (!*words)

@@ -6,7 +6,7 @@
 #include "base/scope.h"
 #include "model/call_tree.h"
 
-/* The free part of the box at hand of each depth. */
+/* The free part of the current box at each depth. */
 struct space {
 	int64_t begin;
 	int64_t end;

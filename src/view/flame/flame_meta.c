@@ -8,7 +8,7 @@
 #include "view/value_ratio.h"
 
 /*
- * What the file tells of itself, for programs and for those who find it later:
+ * The metadata of the file, for programs and later readers:
  *
  *	{"wick": version, "title", "start_unix_ns", "duration_ns", "recorded_ns" (where there are
  *	 gaps), "period_ns", "samples",
@@ -16,7 +16,7 @@
  *	 "drawn": {"value", "unit", "total", "values", "wholes", "judgement", "ratios",
  *	 "inverted" …}}
  *
- * Of a comparison all but "wick" and "drawn" are told of each side, in "before" and "after".
+ * In a comparison, all but "wick" and "drawn" are in "before" and "after", for each side.
  */
 
 static void put_facts(struct json *json, const struct profile *profile)
@@ -58,7 +58,7 @@ void flame_put_ratios(struct json *json, const struct profile *profile, bool pai
 	json_close(json);
 }
 
-/* What the head says of each value, and behind it: the script shows another with it. */
+/* The text of the head for each value: the script uses it to show another one. */
 static void put_wholes(struct json *json, const struct picture *picture)
 {
 	struct bytes text = {0};
@@ -132,7 +132,7 @@ void flame_put_recording(struct json *json, const struct profile *profile,
 		put_recording(json, profile);
 		return;
 	}
-	for (i = 0; i < 2; i++) { /* sums of both would be those of no recording */
+	for (i = 0; i < 2; i++) { /* sums of both would describe no recording */
 		json_open_object(json, names[i]);
 		put_recording(json, options->sides[i]);
 		json_close(json);

@@ -10,7 +10,7 @@
 
 /* clang-format off */
 
-/* Hues after Okabe and Ito, told apart by most colour-blind people too. */
+/* Hues after Okabe and Ito, distinguishable by most colour-blind people. */
 static const struct flame_swatch category[] = {
 	{"g", NULL, 0xdcdcd8, 0x8d9096, 1},
 	{"t", "truncated", 0xece06e, 0xbfb243, 3},
@@ -22,7 +22,7 @@ static const struct flame_swatch category[] = {
 	{"j", "JIT", 0x5dbd99, 0x3f9474, 3},
 };
 
-/* Light and dark in turn, so that brightness alone tells neighbours apart. */
+/* Alternately light and dark, so that brightness alone distinguishes neighbours. */
 static const struct flame_swatch cvd[] = {
 	{"g", NULL, 0xe4e4e0, 0xe4e4e0, 1},
 	{"t", "truncated", 0xf4f4f4, 0xf4f4f4, 3},
@@ -34,7 +34,7 @@ static const struct flame_swatch cvd[] = {
 	{"j", "JIT", 0xe6f3a6, 0xe6f3a6, 3},
 };
 
-/* As far apart as can be, with patterns besides. */
+/* Maximum contrast, with patterns. */
 static const struct flame_swatch contrast[] = {
 	{"g", NULL, 0xf2f2f2, 0xf2f2f2, 1},
 	{"t", "truncated", 0xffffff, 0xffffff, 1, .pattern = '+', .line = 0xc8c8c8},
@@ -59,7 +59,7 @@ static const struct flame_swatch language[] = {
 	{"u", "unknown", 0xb9b9b9, 0x828282, 3},
 };
 
-/* By the share of the function itself. */
+/* By the self share of the function. */
 static const struct flame_swatch heat[] = {
 	{"g", NULL, 0xdcdcd8, 0x8d9096, 1},
 	{"h0", "self 0%", 0xfff8dc, 0xd9d2b4, 1},
@@ -75,7 +75,7 @@ static const struct flame_swatch hues[] = {
 	{"g", NULL, 0xdcdcd8, 0x8d9096, 1},
 };
 
-/* Of a comparison: more in red (orange for the colour-blind), less in blue. */
+/* For comparisons: more in red (orange for the colour-blind), less in blue. */
 static const struct flame_swatch red_blue[] = {
 	{"g", NULL, 0xdcdcd8, 0x8d9096, 1},
 	{"same", NULL, 0xe2e2de, 0xa3a5a9, 1},
@@ -124,7 +124,7 @@ const struct flame_swatch *flame_palette_find(const struct flame_palette *palett
 	return NULL;
 }
 
-/* Each shade is a little nearer to white; dark ones stay dark enough for white text. */
+/* Each shade is slightly lighter; dark ones stay dark enough for white text. */
 uint32_t flame_palette_shade(const struct flame_swatch *swatch, bool dark, uint32_t shade)
 {
 	uint32_t color = dark ? swatch->dark : swatch->light;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In place of flame_png.c where wick is built without cairo. */
+/* Replaces flame_png.c if wick is built without cairo. */
 #include <errno.h>
 
 #include "base/error.h"

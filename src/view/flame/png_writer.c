@@ -9,10 +9,9 @@
 #include "base/bytes.h"
 
 /*
- * A file is a mark and chunks: length, type, data, checksum of type and data. The
- * pixels are one stream of zlib in any number of IDAT chunks; each row begins with the
- * number of its filter. 2 is "up", the difference from the row above: boxes are mostly
- * what is above them, so most bytes become 0.
+ * A file is a mark and chunks: length, type, data, checksum of type and data. The pixels are one
+ * stream of zlib in any number of IDAT chunks; each row begins with the number of its filter. 2 is
+ * "up", the difference from the row above: most pixels equal those above, so most bytes become 0.
  */
 
 #define FILTER_UP 2
@@ -23,8 +22,8 @@ struct png_writer {
 	struct bytes *out;
 	z_stream zlib;
 	uint32_t width_px;
-	uint8_t *last;     /* the row before */
-	uint8_t *filtered; /* the row at hand, with its filter */
+	uint8_t *last;     /* the previous row */
+	uint8_t *filtered; /* the current row, with its filter */
 	uint8_t packed[IDAT_BYTES];
 };
 
@@ -117,7 +116,7 @@ void png_writer_row(struct png_writer *png, const uint32_t *pixels)
 	png->zlib.next_in = png->filtered;
 	png->zlib.avail_in = (uInt)(to - png->filtered);
 	while (png->zlib.avail_in > 0) {
-		(void)deflate(&png->zlib, Z_NO_FLUSH); /* it only runs out of room */
+		(void)deflate(&png->zlib, Z_NO_FLUSH); /* it can only run out of output space */
 		if (png->zlib.avail_out == 0)
 			put_packed(png);
 	}

@@ -11,7 +11,7 @@
 
 void heap_put_number(struct json *json, const char *key, double value)
 {
-	json_double(json, key, value > 0 ? value : 0, 0); /* no -0 of sums that cancel out */
+	json_double(json, key, value > 0 ? value : 0, 0); /* no -0 from sums that cancel out */
 }
 
 void heap_put_sum(struct json *json, const char *key, struct heap_sum sum)

@@ -102,7 +102,7 @@ static int make_columns(struct sheet *sheet)
 	return 0;
 }
 
-/* The row of a thread of the profile, made when missing; NULL without memory. */
+/* The row of a thread of the profile, created if missing; NULL: out of memory. */
 static struct row *row_of(struct sheet *sheet, uint32_t thread)
 {
 	const struct profile_thread *threads = sheet->profile->threads.items;
@@ -137,7 +137,7 @@ static int compare(const void *a, const void *b)
 	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* Notes changes of what threads hold, column by column. 0 or -ENOMEM. */
+/* Adds the changes of what threads hold to the columns. 0 or -ENOMEM. */
 static int add_changes(struct sheet *sheet)
 {
 	const struct heap_history *history = &sheet->report->thread_history;
@@ -215,7 +215,7 @@ static void put_name(const struct sheet *sheet, const struct row *row)
 	bytes_printf(sheet->out, "/%u", by_process ? thread->pid : thread->tid);
 }
 
-/* What was resident in each column, where it was read: the most that there was. */
+/* The highest resident memory in each column that has a reading. */
 static void put_resident(const struct sheet *sheet)
 {
 	double most = 0;

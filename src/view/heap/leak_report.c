@@ -20,7 +20,7 @@
 #include "view/heap/leak_stacks.h"
 #include "view/heap/misuse_text.h"
 
-/* Ways in which blocks were freed wrongly. */
+/* Limit for groups of wrong frees. */
 #define MISUSES_SHOWN 10u
 
 #define BOLD "\033[1m"
@@ -87,7 +87,7 @@ static void put_scan(const struct sheet *sheet, const struct leak_scan_kept *kep
 			     quantity_s(scan->unread_threads));
 }
 
-/* The last ones, where there are many: of each process only the last counts anyway. */
+/* Only the last ones if there are many: only the last of each process counts anyway. */
 static void put_scans(const struct sheet *sheet)
 {
 	size_t count = sheet->heap->leaks.items.count;
@@ -132,7 +132,7 @@ static void put_sums(const struct sheet *sheet)
 
 void leak_report_put_short(const struct heap_profile *heap, struct bytes *out)
 {
-	/* A recording that was cut off may not say how long it is. */
+	/* A truncated recording may not know its duration. */
 	uint64_t events_ns = heap_analysis_report(heap->analysis)->end_ns;
 	uint64_t recorded_ns =
 		heap->profile->duration_ns > events_ns ? heap->profile->duration_ns : events_ns;
@@ -263,7 +263,7 @@ static void put_rules_used(const struct sheet *sheet)
 			     quantity_count(rules->passed_over).text);
 }
 
-/* Rows after the limit, and those that nobody asked for. */
+/* Reports rows beyond the limit, and those shown only on request. */
 static void put_rest(const struct sheet *sheet, uint64_t more, uint64_t more_bytes)
 {
 	uint64_t quiet = 0;

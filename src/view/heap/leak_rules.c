@@ -7,8 +7,8 @@
 #include "view/heap/leak_report.h"
 
 /*
- * Rules for what was found. Each asks for what the stacks of its row agree in, so that applied to
- * the same recording they leave nothing over.
+ * Suppression rules for the leaks found. Each matches what the stacks of its row have in common, so
+ * that applied to the same recording they suppress everything.
  */
 
 #define LONGEST_PATTERN 1000u
@@ -19,7 +19,7 @@ struct sheet {
 	struct bytes *out;
 };
 
-/* A name as a pattern of itself: what a line cannot hold fits anything. */
+/* A pattern that matches a name: characters that a line cannot hold become wildcards. */
 static void put_pattern(struct bytes *out, const char *text)
 {
 	size_t size = strlen(text);
@@ -64,7 +64,7 @@ static void put_own(const struct sheet *sheet, const struct leak_row *row)
 	bytes_printf(out, "\nend\n");
 }
 
-/* valgrind knows functions by the names of the linker, which ours are where they are plain. */
+/* valgrind uses linker names; ours are the same if they are plain. */
 static bool is_plain(const char *name)
 {
 	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -86,7 +86,7 @@ static void put_valgrind_frame(const struct sheet *sheet, uint32_t function)
 	}
 }
 
-/* Who calls main() is not in its stacks. */
+/* valgrind's stacks do not have the callers of main(). */
 static bool is_main(const struct sheet *sheet, uint32_t function)
 {
 	return strcmp(name_of(sheet, function), "main") == 0;

@@ -10,10 +10,10 @@
 #include "heap/leak/leak_rows.h"
 #include "model/profile.h"
 
-/* Where a walk outwards is: a line of a location on a stack. */
+/* A position in a walk towards the root: a line of a location on a stack. */
 struct place {
 	uint32_t node; /* 0: beyond the root */
-	uint32_t left; /* lines of it that follow */
+	uint32_t left; /* lines of the location still to come */
 };
 
 static const struct profile_location *location_of(const struct profile *profile, uint32_t node)
@@ -61,7 +61,7 @@ struct branch {
 	unsigned int count;
 };
 
-/* Those of a branch whose next line is that of the first, and the others. */
+/* Splits a branch into the stacks with the same next line as the first, and the others. */
 static uint32_t split(const struct profile *profile, const struct branch *all, struct branch *same,
 		      struct branch *others)
 {
@@ -104,7 +104,7 @@ static void put_branch(const struct profile *profile, struct branch all, unsigne
 			depth += depth == 0;
 			continue;
 		}
-		/* At most as deep as there are stacks. */
+		/* Recursion is at most as deep as there are stacks. */
 		if (line != ID_NONE)
 			put_branch(profile, same, depth + 1, out);
 		all = others;

@@ -15,7 +15,7 @@
 
 #define FRAMES_SHOWN 12u
 
-/* "second < main < …", from the function that did it outwards. */
+/* "second < main < …", innermost function first. */
 static void put_stack(struct bytes *out, const struct profile *profile, const char *what,
 		      uint32_t stack)
 {

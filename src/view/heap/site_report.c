@@ -19,15 +19,15 @@
 #include "view/heap/heap_numbers.h"
 #include "view/heap/site_rows.h"
 
-/* Blocks, or those of pools. */
+/* The report of all blocks, or of those of pools. */
 struct sheet {
 	const struct profile *profile;
 	const struct heap_report *report;
-	const struct heap_findings *findings; /* of pools NULL */
-	const struct sheet *pools;            /* NULL: there are none */
+	const struct heap_findings *findings; /* NULL for pools */
+	const struct sheet *pools;            /* NULL: none */
 	struct site_rows rows;
 	size_t shown;
-	uint64_t from_ns; /* as of the options; times of the report count from there */
+	uint64_t from_ns; /* from the options; times of the report count from there */
 	struct bytes *out;
 };
 
@@ -111,7 +111,7 @@ static void put_place(const struct sheet *sheet, const struct site_row *row)
 	}
 }
 
-/* The row of a site, NULL where it is filtered out. */
+/* The row of a site; NULL: filtered out. */
 static const struct site_row *row_of(const struct sheet *sheet, uint32_t site)
 {
 	uint32_t row = sheet->rows.of_site[site];
@@ -160,7 +160,7 @@ static void put_finding(const struct sheet *sheet, const struct heap_finding *fi
 	bytes_put_u8(out, '\n');
 }
 
-/* What grew as steadily as a leak does, by more than a little. */
+/* Whether a site grew as steadily as a leak, and by more than a little. */
 static bool is_growing(const struct sheet *sheet, const struct heap_growth *growth)
 {
 	double seconds = (double)sheet->report->end_ns / (double)NS_PER_SEC;
@@ -169,7 +169,7 @@ static bool is_growing(const struct sheet *sheet, const struct heap_growth *grow
 	       growth->trend.bytes_per_second * seconds > 0.01 * sheet->report->totals.peak.bytes;
 }
 
-/* The place of a site that grows; NULL: it does not, or is filtered out. */
+/* The row of a growing site; NULL: it does not grow, or is filtered out. */
 static const struct site_row *growing_row(const struct sheet *sheet, size_t growth)
 {
 	const struct heap_growth *item = &sheet->findings->growths.items[growth];
@@ -177,7 +177,7 @@ static const struct site_row *growing_row(const struct sheet *sheet, size_t grow
 	return is_growing(sheet, item) ? row_of(sheet, item->site) : NULL;
 }
 
-/* A place has one line, whichever of its stacks grow: with the first of them. */
+/* A row has one line, regardless of how many of its stacks grow: with the first of them. */
 static void put_growth(const struct sheet *sheet, size_t at)
 {
 	const struct site_row *row = growing_row(sheet, at);

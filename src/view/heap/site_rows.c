@@ -20,7 +20,7 @@ struct search {
 	struct id_index index;
 };
 
-/* The row of a place, made when missing; NULL without memory. */
+/* The row of a site, created if missing; NULL: out of memory. */
 static struct site_row *row_of(struct search *search, struct profile_line line)
 {
 	uint32_t file = profile_line_file(search->profile, line);
@@ -86,7 +86,7 @@ static void add_site(struct site_row *row, const struct heap_report *report, uin
 		row->lifetimes.blocks[i] += report->sites.lifetimes.items[id].blocks[i];
 }
 
-/* Lifetimes are counted in powers of two: the last may reach beyond the recording. */
+/* Lifetimes are counted in powers of two, so the last may exceed the recording. */
 uint64_t site_row_lifetime_ns(const struct site_row *row)
 {
 	uint64_t median_ns = heap_lifetimes_quantile_ns(&row->lifetimes, 0.5);
@@ -136,7 +136,7 @@ static int add_all(struct search *search, const struct heap_report *report, cons
 	return sums ? 0 : -ENOMEM;
 }
 
-/* Sorts the rows and tells sites where theirs are now. 0 or -ENOMEM. */
+/* Sorts the rows and updates of_site. 0 or -ENOMEM. */
 static int sort(struct site_rows *rows, size_t sites)
 {
 	SCOPED(mem) uint32_t *places = calloc(rows->count + 1, sizeof(*places));

@@ -19,8 +19,8 @@
 #include "view/value_choice.h"
 
 /*
- * The file has three scripts: what is told of the recording and of the page as JSON, the
- * profile as packed columns (page_columns.h) in base64, and the program that shows them.
+ * The file has three scripts: facts about the recording and the page as JSON, the profile as
+ * compressed columns (page_columns.h) in base64, and the program that shows them.
  */
 
 #define HUES 360u
@@ -113,7 +113,7 @@ static void put_names(struct json *json, const char *key, const char *const *nam
 	json_close(json);
 }
 
-/* What has which colour in the palettes. */
+/* The colour classes of the palettes. */
 static void put_classes(struct json *json)
 {
 	int i;
@@ -130,7 +130,7 @@ static void put_classes(struct json *json)
 	json_close(json);
 }
 
-/* Palettes of graphs, or of comparisons; ratios of values have the colours of these. */
+/* The palettes of graphs, or of comparisons, which ratios of values use too. */
 static void put_colors(struct json *json, const struct flame_options *options)
 {
 	int i = options->pair ? FLAME_COLORS_RED_BLUE : FLAME_COLORS_CATEGORY;
@@ -168,7 +168,7 @@ static void put_values(struct json *json, const struct profile *profile, uint32_
 		json_u64(json, "samples_value", samples);
 }
 
-/* What threads were doing, by the numbers that entries have. */
+/* The states of threads, by their number in entries. */
 static void put_states(struct json *json, const struct profile *profile)
 {
 	uint32_t states[PAGE_STATES];
@@ -209,7 +209,7 @@ static const char *title_of(const struct profile *profile, const struct flame_op
 	return *title ? title : "flame graph";
 }
 
-/* The settings of the page, and what the numbers have to be judged by. */
+/* The settings of the page, and how far its numbers can be trusted. */
 static void put_page(struct json *json, const struct profile *profile,
 		     const struct flame_page_options *options, uint32_t value, uint32_t count)
 {
@@ -242,7 +242,7 @@ static void put_page(struct json *json, const struct profile *profile,
 	bytes_fini(&judgement);
 }
 
-/* "<" is escaped by the writer: no name ends the script that it stands in. */
+/* The writer escapes "<", so no name can end the script element. */
 static void put_about(struct bytes *out, const struct profile *profile,
 		      const struct flame_page_options *options, uint32_t value, uint32_t count)
 {
@@ -284,7 +284,7 @@ int flame_page_write(const struct profile *profile, const struct flame_page_opti
 	if (r < 0)
 		return r;
 	if (graph->pair) {
-		columns.value_count = PAIR_BOTH; /* which the page adds up itself */
+		columns.value_count = PAIR_BOTH; /* the page computes the sums itself */
 		if (graph->colors < FLAME_COLORS_RED_BLUE)
 			graph->colors = FLAME_COLORS_RED_BLUE;
 	}

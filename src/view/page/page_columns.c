@@ -16,7 +16,7 @@
 #include "view/page/page_lines.h"
 #include "view/page/page_source.h"
 
-/* One string may be a name here and a path there, of which only the end is shown. */
+/* A string may be a name in one role and a path in another, of which only the end is shown. */
 enum role { NAME, MODULE, FILE_NAME, ROLES };
 
 enum section {
@@ -39,10 +39,10 @@ struct sheet {
 	struct call_tree *tree;
 	struct page_source source;
 	struct page_lines lines_of; /* stacks */
-	uint32_t *ids;              /* of functions in the page; ID_NONE: not in it */
+	uint32_t *ids;              /* numbers of functions in the page; ID_NONE: not in it */
 	uint32_t *used;             /* the functions of the page, in their order */
-	uint32_t *lines;            /* of each function the one that costs most */
-	uint32_t *places; /* of each role of each string id: its number among the texts plus one */
+	uint32_t *lines;            /* the most expensive line of each function */
+	uint32_t *places; /* by string id and role: its number among the texts, plus one */
 	uint32_t used_count;
 	uint32_t text_count;
 	uint32_t states[PAGE_STATES];
@@ -67,7 +67,7 @@ static void sheet_fini(struct sheet *sheet)
 
 /* Texts */
 
-/* Appends a text as a line of its own, cut where it would only grow the file. */
+/* Appends a text as a line, cut if it is too long. */
 static uint32_t add_text(struct sheet *sheet, const char *text)
 {
 	struct bytes *out = &sheet->sections[TEXTS];
@@ -75,7 +75,10 @@ static uint32_t add_text(struct sheet *sheet, const char *text)
 	if (strlen(text) > MAX_NAME_BYTES) {
 		SCOPED(mem) char *cut = strndup(text, MAX_NAME_BYTES - 2);
 
-		/* A character that was halved is no UTF-8: it shows as one that is unknown. */
+		/*
+		 * A character that was cut in half is invalid UTF-8 and shows as a replacement
+		 * character.
+		 */
 		if (cut)
 			text_put_plain(out, cut);
 		bytes_printf(out, "..");
@@ -100,7 +103,7 @@ static const char *shown_as(const char *text, enum role role)
 	return *text ? text : "[unnamed]";
 }
 
-/* The number of the text that is shown for a string, told once however often it is used. */
+/* The number of the text shown for a string; each text is stored once. */
 static uint32_t text_of(struct sheet *sheet, uint32_t id, enum role role)
 {
 	uint32_t *place = &sheet->places[(size_t)id * ROLES + role];
@@ -251,8 +254,8 @@ static void put_nodes(struct sheet *sheet)
 }
 
 /*
- * An entry, a moment or blocks by the node that they end in. Several may be of the same node,
- * thread, state and slices: sorted, they are a run, and the page has one number for it.
+ * An entry, a moment or blocks by the node in which they end. Several may have the same node,
+ * thread, state and slices: sorted, they form a run, which the page stores as one.
  */
 struct item {
 	uint32_t node;
@@ -260,7 +263,7 @@ struct item {
 	uint32_t state;
 	uint32_t lines;
 	uint32_t slice;
-	uint32_t end; /* of blocks, as the page has it; else 0 */
+	uint32_t end; /* of blocks, in the format of the page; else 0 */
 	uint32_t id;
 };
 
@@ -282,14 +285,14 @@ static int compare_items(const void *a, const void *b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Whether both are of one entry. */
+/* Whether both belong to one entry. */
 static bool same_entry(const struct item *x, const struct item *y)
 {
 	return x->node == y->node && x->thread == y->thread && x->state == y->state &&
 	       x->lines == y->lines;
 }
 
-/* Where the run ends that begins with an item. */
+/* The end of the run that begins at an item. */
 static size_t run_end(const struct item *items, size_t count, size_t begin)
 {
 	size_t end = begin + 1;
@@ -402,7 +405,7 @@ static uint32_t state_number(const struct sheet *sheet, uint32_t state)
 	return at;
 }
 
-/* How many items each entry has: both are in the same order. Then their slices. */
+/* Appends how many items each entry has (both have the same order), then their slices. */
 static void put_counts(struct bytes *out, const struct item *entries, size_t entry_count,
 		       const struct item *moments, size_t count)
 {
@@ -441,7 +444,7 @@ static void put_moments(struct sheet *sheet, const struct item *entries, size_t 
 	put_values(sheet, MOMENTS, moments, count, moment_going_on, 1);
 }
 
-/* What of a heap was live from when to when. */
+/* When blocks of a heap were live. */
 static int put_blocks(struct sheet *sheet, const struct item *entries, size_t entry_count)
 {
 	size_t count = sheet->profile->time.blocks.count;
@@ -526,7 +529,7 @@ static int put_sources(struct sheet *sheet)
 	return 0;
 }
 
-/* How many slices there are: 0 where nothing is by time. */
+/* The number of slices; 0: nothing has times. */
 static uint32_t count_slices(const struct profile *profile)
 {
 	uint64_t count = profile->slice_ns > 0 ? (profile->duration_ns + profile->slice_ns - 1) /
@@ -548,7 +551,7 @@ static uint32_t count_slices(const struct profile *profile)
 	return count < PAGE_SLICES ? (uint32_t)count : PAGE_SLICES;
 }
 
-/* Levels by slice: from the first that is known on, each as what it is more than the one before. */
+/* Levels by slice, starting at the first known one, as deltas. */
 static int put_levels(struct sheet *sheet)
 {
 	const struct profile *profile = sheet->profile;

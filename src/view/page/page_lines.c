@@ -17,7 +17,7 @@ void page_lines_fini(struct page_lines *lines)
 	free(lines->ends);
 }
 
-/* The number of a line, made when missing; ID_NONE without memory. */
+/* The number of a line, created if missing; ID_NONE: out of memory. */
 static uint32_t number_of(struct page_lines *lines, struct page_line line)
 {
 	uint64_t hash = hash_pair(line.file, line.line);
@@ -34,7 +34,7 @@ static uint32_t number_of(struct page_lines *lines, struct page_line line)
 		       : id;
 }
 
-/* What a stack becomes, of what the one without its leaf has become. 0 or -ENOMEM. */
+/* Maps a stack, from the result for its parent. 0 or -ENOMEM. */
 static int add_location(struct page_lines *lines, const struct profile *profile,
 			const struct page_source *source, uint32_t location, uint32_t *end)
 {

@@ -13,9 +13,9 @@
 #include "view/report/line_rows.h"
 #include "view/source_file.h"
 
-#define LINES_AROUND 6u       /* a line with samples, on either side */
-#define MAX_LINE_BYTES 400u   /* of text; nobody reads further */
-#define MAX_SOURCE_FILES 500u /* that are opened */
+#define LINES_AROUND 6u       /* lines kept on either side of one with samples */
+#define MAX_LINE_BYTES 400u   /* limit for a line */
+#define MAX_SOURCE_FILES 500u /* limit for opened files */
 #define TAB_COLUMNS 8u
 
 struct page_cost {
@@ -28,7 +28,7 @@ struct page_file {
 	uint32_t path; /* string id */
 	bool tried;
 	struct source_file text; /* no lines: not found */
-	uint8_t *kept;           /* by line: whether it is in the page */
+	uint8_t *kept;           /* by line: whether it is included */
 	VEC(struct page_cost) costs;
 };
 
@@ -51,7 +51,7 @@ void page_source_fini(struct page_source *source)
 	free(source->file_of);
 }
 
-/* The file of a path, made when missing. ID_NONE without memory. */
+/* The file of a path, created if missing. ID_NONE: out of memory. */
 static uint32_t file_of(struct page_source *source, uint32_t path)
 {
 	struct page_file file = {.path = path};
@@ -72,7 +72,7 @@ static int add_cost(struct page_source *source, const struct line_row *row)
 	return file == ID_NONE ? -ENOMEM : vec_push(&source->files.items[file].costs, cost);
 }
 
-/* Looks for the text of a file, once. */
+/* Searches for the text of a file, once. */
 static int open_text(struct page_source *source, struct page_file *file,
 		     const struct source_search *search)
 {
@@ -93,7 +93,7 @@ static int open_text(struct page_source *source, struct page_file *file,
 	return file->kept ? 0 : -ENOMEM;
 }
 
-/* Keeps the lines around one, as long as there is room. */
+/* Includes the lines around one, while there is space. */
 static void keep(struct page_source *source, struct page_file *file, uint32_t line)
 {
 	uint32_t first = line > LINES_AROUND ? line - LINES_AROUND : 1;
@@ -112,7 +112,7 @@ static void keep(struct page_source *source, struct page_file *file, uint32_t li
 	}
 }
 
-/* Where each function has lines: in its own file, unless it has none there. */
+/* Finds the lines of each function: in its own file, unless it has none there. */
 static int place_functions(struct page_source *source)
 {
 	const struct profile *profile = source->profile;
@@ -146,7 +146,7 @@ static int compare_costs(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* One row for each line: parts of it in different modules are added up. */
+/* Merges rows of one line: parts in different modules are added up. */
 static void sort_costs(struct page_file *file)
 {
 	struct page_cost *costs = file->costs.items;
@@ -167,7 +167,7 @@ static void sort_costs(struct page_file *file)
 	file->costs.count = kept;
 }
 
-/* Takes the rows, the dearest first. */
+/* Takes the rows, the most expensive first. */
 static int take_rows(struct page_source *source, const struct line_row *rows, size_t count,
 		     const struct source_search *search)
 {
@@ -241,7 +241,7 @@ static void put_line(struct bytes *out, const char *line)
 	bytes_put_u8(out, '\n');
 }
 
-/* Appends where the excerpts of a file begin and how long they are; their lines go to text. */
+/* Appends the start and length of the excerpts of a file; their lines go to text. */
 static void put_excerpts(const struct page_file *file, struct bytes *out, struct bytes *text)
 {
 	struct bytes ranges = {0};

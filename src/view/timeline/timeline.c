@@ -26,15 +26,15 @@ struct cell {
 	uint64_t total;
 };
 
-#define MAX_STATES 16u /* different ones; those beyond are as the last */
+#define MAX_STATES 16u /* limit; further states count as the last one */
 
 struct row {
-	uint32_t thread; /* the first of its threads: rows of the same have the same */
-	uint32_t state;  /* of timeline.states */
-	uint64_t busy;   /* with the next: of all rows of the same threads, for their order */
-	uint64_t whole;  /* busy is what they were not away */
-	uint64_t away;   /* of this row */
-	VEC(struct cell) cells; /* up to the last one that has something */
+	uint32_t thread;        /* its first thread: rows of the same threads share it */
+	uint32_t state;         /* of timeline.states */
+	uint64_t busy;          /* with the next: over all rows of the same threads, for sorting */
+	uint64_t whole;         /* busy is the part that was not off CPU */
+	uint64_t away;          /* off-CPU part of this row */
+	VEC(struct cell) cells; /* up to the last nonempty one */
 	struct cell sum;
 };
 
@@ -44,7 +44,7 @@ struct timeline {
 	uint64_t cell_count;
 	struct cell sum;
 	VEC(struct row) rows;
-	const char *states[MAX_STATES]; /* borrowed from the samples; "": not told */
+	const char *states[MAX_STATES]; /* borrowed from the samples; "": unknown */
 	uint32_t state_count;
 	VEC(uint32_t) row_of_thread; /* by thread of the profile and state; ID_NONE: none yet */
 	struct timeline_gauges gauges;
@@ -73,7 +73,7 @@ void timeline_free(struct timeline *timeline)
 	free(timeline);
 }
 
-/* How long a step is; told apart from the samples, since there may be none. */
+/* The length of a step; independent of samples, because there may be none. */
 static uint64_t step_of(const struct timeline *timeline, const struct profile *profile)
 {
 	uint32_t columns = timeline->options.columns > 0 ? timeline->options.columns : 1;
@@ -112,12 +112,12 @@ static uint32_t state_of(struct timeline *timeline, const char *name)
 	return i < MAX_STATES ? i : MAX_STATES - 1;
 }
 
-/* The row of a thread in a state, made when missing; ID_NONE without memory. */
+/* The row of a thread in a state, created if missing; ID_NONE: out of memory. */
 static uint32_t row_of(struct timeline *timeline, const struct profile *profile, uint32_t thread,
 		       uint32_t state)
 {
 	size_t at = (size_t)thread * MAX_STATES + state;
-	uint32_t first = thread; /* of those that are in rows together */
+	uint32_t first = thread; /* of those that share rows */
 	uint32_t i = 0;
 
 	while (timeline->row_of_thread.count <= at)
@@ -153,14 +153,14 @@ static int too_many(const struct timeline *timeline, struct error *err)
 
 static void add(struct cell *cell, uint64_t times, uint64_t weight)
 {
-	/* Sums stop at the end: only a made-up file comes near it. */
+	/* Sums saturate: only a forged file gets near the limit. */
 	if (__builtin_add_overflow(cell->samples, times, &cell->samples))
 		cell->samples = UINT64_MAX;
 	if (__builtin_add_overflow(cell->total, weight, &cell->total) || cell->total > INT64_MAX)
 		cell->total = INT64_MAX;
 }
 
-/* The step of a moment; TIMELINE_MAX_STEPS and more are too many. */
+/* The step of a time; TIMELINE_MAX_STEPS or more is too many. */
 static uint64_t step_at(struct timeline *timeline, const struct profile *profile, uint64_t since_ns)
 {
 	uint64_t from_ns = timeline->options.from_ns;
@@ -169,7 +169,7 @@ static uint64_t step_at(struct timeline *timeline, const struct profile *profile
 	return since_ns > from_ns ? (since_ns - from_ns) / timeline->step_ns : 0;
 }
 
-/* The step that a sample ends in: what covers time ends before the moment it was taken at. */
+/* The step in which a sample ends: a sample that covers time ends just before its timestamp. */
 static uint64_t last_step(struct timeline *timeline, const struct profile *profile,
 			  const struct export_sample *sample)
 {
@@ -178,7 +178,7 @@ static uint64_t last_step(struct timeline *timeline, const struct profile *profi
 					     : sample->since_ns);
 }
 
-/* Adds a sample to the steps that it covers. It counts in the last, which is there. */
+/* Adds a sample to the steps that it covers. It is counted in the last step, which exists. */
 static void spread(const struct timeline *timeline, struct row *row,
 		   const struct export_sample *sample, uint64_t first, uint64_t last)
 {
@@ -240,7 +240,7 @@ int timeline_add(struct timeline *timeline, const struct profile *profile,
 			       : 0;
 	case SCHEMA_SAMPLED:
 		return add_to_row(timeline, profile, sample, at, err);
-	case SCHEMA_TOLD: /* of another event than the one that is shown */
+	case SCHEMA_TOLD: /* of another event than the one shown */
 	case SCHEMA_KINDS:
 		break;
 	}
@@ -263,7 +263,7 @@ static int by_total(const void *a, const void *b)
 	return x->state < y->state ? -1 : x->state > y->state;
 }
 
-/* Rows of the same threads stand together, those that work most first. 0 or -ENOMEM. */
+/* Groups rows of the same threads, busiest first. 0 or -ENOMEM. */
 static int sort_rows(struct timeline *timeline, const struct profile *profile)
 {
 	SCOPED(mem) struct row *sums = calloc(profile->threads.count + 1, sizeof(*sums));
@@ -285,7 +285,7 @@ static int sort_rows(struct timeline *timeline, const struct profile *profile)
 	return 0;
 }
 
-/* What is written, and how much of it. */
+/* What to write, and how much of it. */
 struct sheet {
 	struct timeline *timeline;
 	const struct profile *profile;
@@ -351,7 +351,7 @@ static void put_text_row(const struct sheet *sheet, const struct row *row, uint6
 	bytes_fini(&name);
 }
 
-/* What the columns are: when it begins and ends, and how high the highest is. */
+/* Describes the columns: start, end, and the highest value. */
 static void put_scale(const struct sheet *sheet, uint64_t highest)
 {
 	const struct timeline *timeline = sheet->timeline;
@@ -368,14 +368,14 @@ static void put_scale(const struct sheet *sheet, uint64_t highest)
 	bytes_printf(out, "%*s%s\n", gap > 1 ? gap : 1, "", end.text);
 }
 
-/* Files of others often have sums alone. */
+/* Imported files often have only sums. */
 static bool has_no_times(const struct sheet *sheet)
 {
 	return sheet->profile->duration_ns == 0 && sheet->timeline->rows.count > 0 &&
 	       sheet->steps <= 1;
 }
 
-/* Why there is nothing to show, when there is nothing. */
+/* Says why there is nothing to show, if so. */
 static void put_nothing(const struct sheet *sheet)
 {
 	if (sheet->timeline->rows.count > 0 || sheet->timeline->gauges.tracks.count > 0)

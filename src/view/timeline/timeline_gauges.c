@@ -49,14 +49,16 @@ int timeline_gauges_add(struct timeline_gauges *gauges, const struct profile *pr
 	while (track->steps.count <= step)
 		if (vec_push(&track->steps, (struct gauge_step){0}) < 0)
 			return -ENOMEM;
-	/* 0 means that none was told: the first moment of all counts as the one after. */
+	/* 0 means no report: time 0 counts as 1. */
 	if (sample->since_ns >= track->steps.items[step].since_ns)
 		track->steps.items[step] = (struct gauge_step){
 			sample->since_ns > 0 ? sample->since_ns : 1, (int64_t)sample->weight};
 	return 0;
 }
 
-/* The level at the end of a step, of the one before it. False while none was told. */
+/*
+ * Updates the level from the previous step to the end of this one. False before the first report.
+ */
 static bool next_level(const struct gauge_track *track, uint64_t step, int64_t *level)
 {
 	if (step >= track->steps.count || track->steps.items[step].since_ns == 0)
@@ -98,7 +100,7 @@ void timeline_gauges_put_text(const struct timeline_gauges *gauges, const struct
 		const struct gauge_track *track = find(gauges, name, gauge->pid);
 
 		if (!track)
-			continue; /* another is asked for */
+			continue; /* another gauge is shown */
 		bytes_printf(out, "%7s  %9s  ", quantity_of(gauge->last, unit).text,
 			     quantity_of(gauge->highest, unit).text);
 		put_track(track, gauge, steps, out);

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "model/profile.h"
 
-/* Gauges are told with the samples, which may be filtered: see timeline_gauges.h. */
+/* Gauges come with the samples, which may be filtered: see timeline_gauges.h. */
 static bool is_shown(const struct level_track *track)
 {
 	return track->kind != LEVEL_GAUGE && track->points.count > 0;
@@ -36,7 +36,7 @@ static int64_t highest_of(const struct level_track *track)
 	return highest;
 }
 
-/* A process that has ended has nothing: what is told is what it had before. */
+/* An ended process has no memory: the last value before its end counts. */
 static int64_t last_of(const struct level_track *track)
 {
 	size_t last = track->points.count - 1;

@@ -74,7 +74,7 @@ static int read_path(struct top_model *model, uint32_t stack)
 	return r;
 }
 
-/* How much of the path is shown, from the root's side on; 0: nothing. */
+/* How much of the path is shown, counted from the root; 0: nothing. */
 static size_t find_focus(const struct top_model *model, const char *focus)
 {
 	size_t shown = model->path.count;
@@ -85,7 +85,7 @@ static size_t find_focus(const struct top_model *model, const char *focus)
 	return shown;
 }
 
-/* A function counts once in a stack, however often it is there. */
+/* A function counts once per stack, even if it occurs several times. */
 static void add_functions(struct top_model *model, uint32_t entry, int64_t value)
 {
 	for (size_t i = 0; i < model->path.count; i++) {
@@ -125,7 +125,7 @@ static uint32_t at_depth(const struct top_model *model, size_t shown, size_t dep
 	return model->path.items[shown - 1 - depth];
 }
 
-/* What the path has in common with those before it. 0 or -ENOMEM. */
+/* Updates what the path has in common with previous ones. 0 or -ENOMEM. */
 static int compare_begin(struct top_model *model, size_t shown)
 {
 	size_t same = 0;
@@ -144,8 +144,8 @@ static int compare_begin(struct top_model *model, size_t shown)
 }
 
 /*
- * Notes the shown part of the path: what it may have in common with all that follow, and from there
- * on as much as there are rows. 0 or -ENOMEM.
+ * Stores the shown part of the path: what it may have in common with all others, and beyond that as
+ * many functions as there are rows. 0 or -ENOMEM.
  */
 static int begin_climb(struct top_model *model, size_t shown, uint32_t rows, int64_t value)
 {
@@ -160,15 +160,15 @@ static int begin_climb(struct top_model *model, size_t shown, uint32_t rows, int
 	return vec_push(&model->climbs, climb);
 }
 
-/* Whether a box takes at least half a column. What is above it is no larger. */
+/* Whether a box has at least half a column. Boxes above it are no larger. */
 static bool is_seen(const struct top_model *model, uint32_t box, uint32_t columns)
 {
 	return (double)model->grown.items[box].total * columns * 2 >= (double)model->whole;
 }
 
 /*
- * Grows boxes level by level, from where stacks begin to differ: what stands on one that is too
- * small to be seen is not looked at, and that is most of them where stacks differ. 0 or -ENOMEM.
+ * Builds boxes level by level, starting where stacks begin to differ: what is above a box that is
+ * too small to be seen is skipped, which is most of it if stacks differ. 0 or -ENOMEM.
  */
 static int grow_boxes(struct top_model *model, struct top_size flame)
 {
@@ -205,8 +205,8 @@ static uint32_t seen_levels(const struct top_model *model, uint32_t columns)
 }
 
 /*
- * Puts what all stacks begin with below the boxes that grew. Where not all has room, as much is
- * left out as the boxes that can be seen need, and the lowest box tells. 0 or -ENOMEM.
+ * Puts the functions that all stacks start with below the other boxes. If not all fit, as many are
+ * left out as the visible boxes need, and the lowest box says so. 0 or -ENOMEM.
  */
 static int grow_stem(struct top_model *model, struct top_size flame)
 {
@@ -325,7 +325,7 @@ static int list_threads(struct top_model *model, const struct top_state *state)
 	return 0;
 }
 
-/* By parent, and by name, so that boxes stay where they are when their sizes change. */
+/* By parent and name, so that boxes keep their positions when their sizes change. */
 static int compare_boxes(const void *a, const void *b, void *context)
 {
 	const struct top_model *model = context;
@@ -340,7 +340,7 @@ static int compare_boxes(const void *a, const void *b, void *context)
 	return r ? r : (x->function > y->function) - (x->function < y->function);
 }
 
-/* The ids of boxes that take at least half a column, in their order. 0 or -ENOMEM. */
+/* The sorted ids of boxes with at least half a column. 0 or -ENOMEM. */
 static int order_boxes(struct top_model *model, uint32_t columns)
 {
 	model->order.count = 0;
@@ -353,7 +353,7 @@ static int order_boxes(struct top_model *model, uint32_t columns)
 	return 0;
 }
 
-/* The first place in the order of a child of the box. */
+/* The position of the first child of a box in the order. */
 static size_t first_child(const struct top_model *model, uint32_t parent)
 {
 	size_t low = 0;
@@ -370,14 +370,14 @@ static size_t first_child(const struct top_model *model, uint32_t parent)
 	return low;
 }
 
-/* The edge of a part of a parent's width: that of its neighbour is the same. */
+/* The edge of a part of a parent's width, shared with its neighbour. */
 static uint32_t edge(const struct top_box *parent, int64_t before)
 {
 	return parent->column +
 	       (uint32_t)((double)parent->width * (double)before / (double)parent->total + 0.5);
 }
 
-/* Places the children of one box, whose id among those that grew is known. 0 or -ENOMEM. */
+/* Places the children of a box; grown is its id in model->grown. 0 or -ENOMEM. */
 static int place_children(struct top_model *model, uint32_t parent, uint32_t grown)
 {
 	struct top_box above = model->boxes.items[parent];
@@ -399,10 +399,10 @@ static int place_children(struct top_model *model, uint32_t parent, uint32_t gro
 	return 0;
 }
 
-/* Places the boxes level by level. Those that take no column are not there. 0 or -ENOMEM. */
+/* Places the boxes level by level. Boxes without a column are left out. 0 or -ENOMEM. */
 static int place_boxes(struct top_model *model, struct top_size flame)
 {
-	model->path.count = 0; /* from here on: by box, its id among those that grew */
+	model->path.count = 0; /* reused: by box, its id in model->grown */
 	model->grown.items[0].width = flame.columns;
 	if (grow_boxes(model, flame) < 0 || grow_stem(model, flame) < 0 ||
 	    order_boxes(model, flame.columns) < 0 ||

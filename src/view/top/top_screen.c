@@ -21,7 +21,7 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t c)
 	return false;
 }
 
-/* Terminals agree on these; the C library would need a locale to tell. */
+/* Terminals agree on these; the C library would need a locale. */
 static uint32_t char_columns(uint32_t c)
 {
 	static const struct range none[] = {
@@ -71,7 +71,7 @@ void top_screen_fini(struct top_screen *screen)
 	vec_fini(&screen->spans);
 }
 
-/* Puts as much of text as fits; returns the columns that it took. */
+/* Appends as much of text as fits; returns its width. */
 static uint32_t put_cut(struct bytes *out, const char *text, uint32_t width)
 {
 	bool fits = top_text_columns(text) <= width;

@@ -107,7 +107,7 @@ static void choose_box(struct top_state *state, const struct top_model *model, s
 			   box == 0 ? "" : top_model_box_name(model, &model->boxes.items[box]));
 }
 
-/* The widest box that stands on this one, itself when there is none. */
+/* The widest child of a box, or the box itself if it has none. */
 static size_t widest_child(const struct top_model *model, size_t box)
 {
 	size_t best = box;
@@ -119,7 +119,7 @@ static size_t widest_child(const struct top_model *model, size_t box)
 	return best;
 }
 
-/* Boxes of one depth stand together, from left to right. */
+/* Boxes of one depth are adjacent, from left to right. */
 static void move_box(struct top_state *state, const struct top_model *model, uint32_t key)
 {
 	size_t at = top_model_chosen_box(model, state);
@@ -161,7 +161,7 @@ static void enter(struct top_state *state, const struct top_model *model)
 						.items[model->threads.items[state->selected].thread]
 						.tid;
 		state->pane = TOP_FUNCTIONS;
-		state->filter[0] = '\0'; /* it was one of threads */
+		state->filter[0] = '\0'; /* it was a filter of threads */
 		state->selected = state->first = 0;
 		return;
 	}
@@ -171,7 +171,7 @@ static void enter(struct top_state *state, const struct top_model *model)
 		zoom(state, state->box_name);
 }
 
-/* Takes back the last thing that narrowed the view. */
+/* Undoes the last thing that narrowed the view. */
 static void go_back(struct top_state *state)
 {
 	if (state->help)
@@ -195,7 +195,7 @@ static void show(struct top_state *state, enum top_pane pane)
 	state->follows = false;
 }
 
-/* Bytes of UTF-8 come one by one; a character is taken away as a whole. */
+/* Bytes of UTF-8 arrive one by one; backspace removes a whole character. */
 static void type(struct top_state *state, uint32_t key)
 {
 	size_t length = strlen(state->filter);

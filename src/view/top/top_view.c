@@ -15,12 +15,12 @@
 
 #define HEAD_ROWS 2u
 #define FOOT_ROWS 1u
-#define FLAME_LEAST_ROWS 12u /* of the middle, for a flame graph below a table */
+#define FLAME_LEAST_ROWS 12u /* minimum of middle rows for a flame graph below a table */
 #define SHARE_COLUMNS 7u     /* "100.0% " */
 #define MODULE_COLUMNS 20u
-#define WIDE_COLUMNS 60u /* from which on modules have room */
+#define WIDE_COLUMNS 60u /* minimum width to show modules */
 
-/* Between the first lines and the last one. */
+/* The rows between the first lines and the last one. */
 static uint32_t middle_rows(uint32_t rows)
 {
 	return rows > HEAD_ROWS + FOOT_ROWS ? rows - HEAD_ROWS - FOOT_ROWS : 0;
@@ -83,7 +83,7 @@ static void put_title(struct top_screen *screen, const struct top_model *model,
 	bytes_fini(&left);
 }
 
-/* Which time was sampled: an engine may have another one than was asked for. */
+/* Which time was sampled: an engine may measure another one than requested. */
 static const char *time_name(const char *value)
 {
 	if (strcmp(value, "cpu") == 0)
@@ -91,7 +91,7 @@ static const char *time_name(const char *value)
 	return strcmp(value, "off-cpu") == 0 ? "off CPU" : "time";
 }
 
-/* What is wrong with more than one sample of a hundred: there is little room. */
+/* Reports a problem of at least one in a hundred samples; there is little space. */
 static void put_share_of_samples(struct bytes *text, const struct profile_quality *quality,
 				 uint64_t part, const char *what)
 {
@@ -109,7 +109,7 @@ static void put_quality(struct bytes *text, const struct profile_quality *qualit
 	put_share_of_samples(text, quality, quality->unsymbolised, "unnamed");
 }
 
-/* What narrows the view, and what was found out. */
+/* What narrows the view, and its share. */
 static void put_choices(struct bytes *text, const struct top_model *model,
 			const struct top_state *state)
 {
@@ -167,7 +167,7 @@ static void put_keys(struct top_screen *screen, const struct top_state *state)
 	bytes_fini(&text);
 }
 
-/* Columns from left to right: shares, the name, and on wide screens what it is in. */
+/* Columns from left to right: shares, the name, and on wide screens its module. */
 struct columns {
 	uint32_t name;
 	uint32_t name_width;
@@ -274,7 +274,7 @@ static void put_thread(struct top_screen *screen, const struct top_model *model,
 	bytes_fini(&text);
 }
 
-/* Finds the chosen function where it is now, and keeps the selection on the screen. */
+/* Finds the new position of the selected function, and keeps the selection on the screen. */
 static void correct_selection(struct top_state *state, const struct top_model *model, size_t page)
 {
 	top_state_follow(state, model);
@@ -361,7 +361,7 @@ static void put_flame(struct top_screen *screen, const struct top_model *model,
 			     name);
 		if (box->width > top_text_columns(name) + 8)
 			bytes_printf(&text, " %s", quantity_share(box->total, model->whole).text);
-		/* One or two letters and a sign that more were there tell nothing. */
+		/* One or two letters and a cut mark would be useless. */
 		if (box->width < 4)
 			text.size = 1;
 		top_screen_put(screen, field(first + box->depth, box->column, box->width, style),

@@ -27,11 +27,11 @@
 #include "view/page/shared/page_file.h"
 
 /*
- * The data of the page. Sites are rows of site_rows, the largest first; others name them by their
- * place in that list.
+ * The data of the page. Sites are rows of site_rows, largest first; other members refer to them by
+ * index.
  *
  *	totals, quality    as in docs/reference/json.md
- *	pools              where there are any, their totals
+ *	pools              their totals, if any
  *	doubts             [[count, words] …]
  *	end_ns, step_ns    of the timeline
  *	steps              of each step: {"live": [bytes …], "most", "least", "blocks" …}
@@ -39,24 +39,24 @@
  *	                   {"peak", "live", "allocated": bytes, "frames": [line …]}; of those
  *	                   that are inlined -line - 1
  *	lines              [[function, module, file, line] …]
- *	more               sites that are left out: {"places", "peak": bytes}
- *	over_time          of the first sites: [step, bytes, step, bytes …] when they change
+ *	more               sites left out: {"places", "peak": bytes}
+ *	over_time          of the first sites: [step, bytes, step, bytes …] for each change
  *	findings           [{"kind", "from_ns", "to_ns", "level", "change",
  *	                   "causes": [[site, bytes] …]} …]
- *	growths            [[site, bytes a second, fit, live bytes] …]
+ *	growths            [[site, bytes per second, fit, live bytes] …]
  *	classes            [[size, blocks, bytes, bytes at the peak, at the end, temporary] …]
  *	lifetimes          [{"from_ns", "blocks"} …]
  *	threads            [{"name", "tid", …} …]
  *	memory             readings, see heap_memory.h
  *	map                {"shift", "columns", "step_ns", "processes", "rows": [[pid, address,
- *	                   [column, live bytes, …] when they change] …]}; null: there is none
- *	leaks              as wick leaks --format json has them
+ *	                   [column, live bytes, …] for each change] …]}; null: none
+ *	leaks              as in wick leaks --format json
  */
 
-#define MOST_PLACES 5000u /* in the page; what more there are is summed up */
-#define MOST_STACKS 8u    /* of a place */
-#define MOST_LEAKS 200u   /* places */
-#define MOST_TIMED 200u   /* places whose bytes over time are there */
+#define MOST_PLACES 5000u /* limit for sites in the page; further ones are summed up */
+#define MOST_STACKS 8u    /* stacks per site */
+#define MOST_LEAKS 200u   /* leak rows */
+#define MOST_TIMED 200u   /* sites with bytes over time */
 #define MOST_READINGS 4096u
 
 struct page {
@@ -67,9 +67,9 @@ struct page {
 	struct site_rows rows;
 	size_t shown;
 	struct heap_site_sums *sums; /* by site */
-	uint32_t *numbers;           /* by line of the profile: that of the page; ID_NONE */
-	VEC(uint32_t) lines;         /* of the profile, in the order of the page */
-	VEC(uint32_t) sites;         /* by row, what held most at the peak first */
+	uint32_t *numbers;   /* by line of the profile: its number in the page, or ID_NONE */
+	VEC(uint32_t) lines; /* of the profile, in the order of the page */
+	VEC(uint32_t) sites; /* by row, largest at the peak first */
 	struct heap_findings findings;
 };
 
@@ -83,7 +83,7 @@ static void page_fini(struct page *page)
 	heap_findings_fini(&page->findings);
 }
 
-/* Sites in the order of the rows that they belong to. */
+/* Sorts sites by their rows. */
 static int compare_sites(const void *a, const void *b, void *self)
 {
 	const struct page *page = self;
@@ -123,7 +123,7 @@ static int page_init(struct page *page)
 	return 0;
 }
 
-/* What is known besides of the file and of its stacks. */
+/* Further doubts about the file and its stacks. */
 static void put_doubt(struct json *json, uint64_t count, const char *words)
 {
 	if (count == 0)
@@ -152,7 +152,7 @@ static void put_doubts(struct page *page)
 	json_bool(json, "incomplete", quality->incomplete);
 }
 
-/* The number of a line in the page; ID_NONE without memory. */
+/* The number of a line in the page; ID_NONE: out of memory. */
 static uint32_t line_number(struct page *page, uint32_t line)
 {
 	if (page->numbers[line] == ID_NONE && vec_push(&page->lines, line) == 0)
@@ -160,7 +160,7 @@ static uint32_t line_number(struct page *page, uint32_t line)
 	return page->numbers[line];
 }
 
-/* From the innermost function on; inlined ones are lines of their own. */
+/* Innermost function first; inlined ones are separate lines. */
 static int put_stack(struct page *page, uint32_t site)
 {
 	const struct profile *profile = page->profile;
@@ -293,7 +293,7 @@ static void put_steps(struct page *page)
 	json_close(json);
 }
 
-/* What changed in each step of the rows that are shown over time, in one array. */
+/* Collects the changes per step of the rows shown over time, in one array. */
 static void add_changes(const struct page *page, double *held, double *changes, size_t timed)
 {
 	const struct heap_history *history = &page->report->site_history;
@@ -315,7 +315,7 @@ static void add_changes(const struct page *page, double *held, double *changes, 
 	}
 }
 
-/* What places held, told when it changes. */
+/* Writes what sites held, for each change. */
 static int put_over_time(struct page *page)
 {
 	size_t steps = page->report->timeline.steps.count;
@@ -345,7 +345,7 @@ static int put_over_time(struct page *page)
 	return 0;
 }
 
-/* Where a row is in the page; null when it is not. */
+/* The index of a row in the page; null: not in it. */
 static void put_place(struct page *page, uint32_t row)
 {
 	if (row < page->shown)
@@ -450,7 +450,7 @@ static void put_threads(struct page *page)
 	json_close(&page->json);
 }
 
-/* The number of a process as the system has it; 0 when no thread of it is known. */
+/* The pid of a process; 0: none of its threads is known. */
 static uint32_t pid_of(const struct page *page, uint32_t process)
 {
 	for (size_t i = 0; i < page->report->threads.count; i++)
@@ -523,7 +523,7 @@ static int put_memory(struct page *page)
 	return 0;
 }
 
-/* Their places are in reports by site. */
+/* Their sites are in wick report --by site. */
 static void put_pools(struct page *page)
 {
 	if (!page->report->pools)
@@ -533,7 +533,7 @@ static void put_pools(struct page *page)
 	json_close(&page->json);
 }
 
-/* The rows of wick leaks; those who look at a page want no suppressions. */
+/* The rows of wick leaks, without suppressions. */
 static int put_leaks(struct page *page)
 {
 	const struct leak_report_options options = {.form = LEAK_JSON, .limit = MOST_LEAKS};
@@ -589,7 +589,7 @@ static void put_about(const struct profile *profile, const char *title, struct b
 	json_init(&json, out, false);
 	json_open_object(&json, NULL);
 	flame_put_recording(&json, profile, &(const struct flame_options){0});
-	json_string(&json, "counted", "blocks"); /* what are samples elsewhere */
+	json_string(&json, "counted", "blocks"); /* elsewhere samples are counted */
 	json_string(&json, "heading", title);
 	json_close(&json);
 	bytes_printf(out, "</script>\n");
