@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "heap/account.h"
 
-/* Rows of the histories of sites and of threads, of 40 bytes. */
+/* Limit for rows of the histories of sites and of threads, 40 bytes each. */
 #define HISTORY_LIMIT (256u << 10)
 
 void heap_account_init(struct heap_account *account, struct heap_rates *rates, uint64_t step_ns)

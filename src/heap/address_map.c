@@ -21,7 +21,7 @@ struct heap_map *heap_map_new(uint64_t step_ns)
 	return map;
 }
 
-/* The place in the index where a row is, or belongs. */
+/* The index slot of a row, or where it belongs. */
 static uint32_t place_of(const struct heap_map *map, uint32_t process, uint64_t part)
 {
 	uint64_t hash = hash_pair(process, part);
@@ -53,7 +53,7 @@ static void move_row(struct heap_map *map, uint32_t to, uint32_t from)
 		map->live[i][to] = map->live[i][from];
 }
 
-/* Parts become twice as long. */
+/* Doubles the length of parts. */
 static void coarsen(struct heap_map *map)
 {
 	uint32_t count = map->row_count;
@@ -76,7 +76,7 @@ static void coarsen(struct heap_map *map)
 	}
 }
 
-/* The row of a part, made when missing; HEAP_MAP_ROWS when there is no room for it. */
+/* The row of a part, created if missing; HEAP_MAP_ROWS: no space. */
 static uint32_t row_of(struct heap_map *map, uint32_t process, uint64_t part)
 {
 	const struct heap_map_row *last = &map->rows[map->last];
@@ -97,7 +97,7 @@ static uint32_t row_of(struct heap_map *map, uint32_t process, uint64_t part)
 	return map->last;
 }
 
-/* Makes room for all rows of a block. False when there is none, for all are of other processes. */
+/* Makes room for all rows of a block. False if all rows belong to other processes. */
 static bool make_rows(struct heap_map *map, uint32_t process, uint64_t address, uint64_t last)
 {
 	while (map->shift < ADDRESS_BITS - 1) {
@@ -124,7 +124,7 @@ void heap_map_add(struct heap_map *map, uint32_t process, uint64_t address, uint
 		return;
 	if (last < address)
 		last = UINT64_MAX;
-	/* Of a block that goes the rows are there. */
+	/* A removed block already has its rows. */
 	if (times > 0 && !make_rows(map, process, address, last))
 		return;
 	for (uint64_t part = address >> map->shift; part <= last >> map->shift; part++) {
@@ -142,7 +142,7 @@ void heap_map_add(struct heap_map *map, uint32_t process, uint64_t address, uint
 static void end_column(struct heap_map *map)
 {
 	if (map->column_count == HEAP_MAP_COLUMNS) {
-		/* The ends of every second one stay. */
+		/* Keeps every second column. */
 		for (uint32_t i = 0; i < HEAP_MAP_COLUMNS / 2; i++)
 			memcpy(map->live[i], map->live[2 * i + 1], sizeof(map->live[i]));
 		map->column_count /= 2;

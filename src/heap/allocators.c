@@ -6,13 +6,13 @@
 
 #include "base/path.h"
 
-/* How the files of libraries begin that allocate for others. */
+/* Prefixes of the files of libraries that allocate for others. */
 static const char *const libraries[] = {
 	"libc.so",   "libc-2.",     "ld-linux",    "ld-musl-",    "libstdc++.so",
 	"libc++.so", "libjemalloc", "libtcmalloc", "libmimalloc", "libwick-preload",
 };
 
-/* How the names of functions begin that do. */
+/* Prefixes of the names of such functions. */
 static const char *const prefixes[] = {
 	"operator new", "std::",   "__gnu_cxx::", "alloc::",      "<alloc::",
 	"__rust_",      "__rdl_",  "_emalloc",    "_ecalloc",     "_erealloc",
@@ -24,7 +24,7 @@ static const char *const names[] = {
 	"aligned_alloc", "memalign", "valloc",  "pvalloc",
 };
 
-/* Wrappers of these: by what many projects call them, and by those of large ones. */
+/* Wrappers of these: common names, and those of large projects. */
 static const char *const wrappers[] = {
 	"xmalloc",
 	"xcalloc",
@@ -144,7 +144,7 @@ static const char *const wrappers[] = {
 	"l_alloc",
 };
 
-/* Who reads the command line has complained of what is no expression: it is passed over. */
+/* The command line has reported invalid expressions: skip them. */
 static int choose(struct allocators *allocators, const char *text)
 {
 	regex_t expression;

@@ -17,16 +17,16 @@
 
 #define RECENT 1024u
 
-/* What each event needs is one loop without calls: a fifth of the time. */
+/* Inlining everything that runs for each event saves a fifth of the time. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* A block that realloc has taken from a thread, until it is known what became of it. */
+/* A block that realloc is moving, until the result is known. */
 struct moving {
 	struct heap_block block; /* address 0: none */
 	uint64_t time_ns;
 };
 
-/* Whose share was looked for. */
+/* A recently used share. */
 struct recent {
 	uint32_t stack;
 	uint32_t thread;
@@ -41,21 +41,21 @@ struct heap_analysis {
 	struct heap_rates rates;
 	VEC(struct moving) moving; /* by thread */
 	struct heap_clock_skew
-		displaced; /* blocks that others took the place of: their frees may come */
-	struct heap_clock_skew early; /* frees of no block: their allocations may come */
+		displaced; /* blocks replaced at their address: their frees may still arrive */
+	struct heap_clock_skew early; /* unmatched frees: their allocations may still arrive */
 	struct recent recent[RECENT];
 	struct heap_prefetch ahead;
 	bool begun;
 	struct heap_account account;
 	struct heap_placement placement; /* with config.addresses */
 	/*
-	 * Blocks of pools lie in others, so all that is told of them is told apart: by an
-	 * analysis that gets their events and nothing else. NULL: none came yet.
+	 * Blocks of pools are inside other blocks, so they are analysed separately, by an analysis
+	 * that receives only their events. NULL: none yet.
 	 */
 	struct heap_analysis *pools;
 };
 
-/* Rates are those of another one where blocks of pools are looked at. */
+/* The analysis of pools uses the rates of the main one. */
 static struct heap_analysis *make(const struct heap_config *config, struct heap_rates *rates)
 {
 	struct heap_analysis *analysis = calloc(1, sizeof(*analysis));
@@ -120,7 +120,7 @@ const struct heap_report *heap_analysis_report(const struct heap_analysis *analy
 	return &analysis->account.report;
 }
 
-/* What an event may be a half of. */
+/* The half that an event may be. */
 static struct heap_half half_of(const struct heap_event *event, uint32_t space, uint64_t time_ns)
 {
 	return (struct heap_half){.address = event->address,
@@ -130,7 +130,7 @@ static struct heap_half half_of(const struct heap_event *event, uint32_t space, 
 				  .share = ID_NONE};
 }
 
-/* A block is in its place from now on, or with a sign of -1 no more. 0 or -ENOMEM. */
+/* Adds a block to the placement, or removes it with a sign of -1. 0 or -ENOMEM. */
 static int place(struct heap_analysis *analysis, const struct heap_block *block, double sign)
 {
 	if (!analysis->config.addresses)
@@ -140,7 +140,7 @@ static int place(struct heap_analysis *analysis, const struct heap_block *block,
 		sign * heap_weight(analysis->account.rates, block->rate, block->size));
 }
 
-/* A block has been allocated where one is live: the free of that one is missing, or late. */
+/* A block was allocated at the address of a live one, whose free is missing or late. */
 static int displace(struct heap_analysis *analysis, const struct heap_block *old,
 		    const struct heap_event *event, uint64_t time_ns)
 {
@@ -159,8 +159,8 @@ static int displace(struct heap_analysis *analysis, const struct heap_block *old
 }
 
 /*
- * Whether a free is the late one of a block that was displaced: by another thread, within what
- * clocks may differ by. Then it was counted already, but for who has done it.
+ * Whether a free is the late free of a displaced block: by another thread, within the clock skew.
+ * Then it was counted already, except for its thread.
  */
 static bool is_late_free(struct heap_analysis *analysis, const struct heap_half *half)
 {
@@ -183,7 +183,7 @@ static bool is_late_free(struct heap_analysis *analysis, const struct heap_half 
 	return true;
 }
 
-/* What realloc had taken has become another block, or nothing. */
+/* The block that realloc was moving has become another one, or nothing. */
 static void settle_moving(struct heap_analysis *analysis, uint32_t thread)
 {
 	struct moving *moving = &analysis->moving.items[thread];
@@ -195,7 +195,7 @@ static void settle_moving(struct heap_analysis *analysis, uint32_t thread)
 	moving->block.address = 0;
 }
 
-/* Looks for the share of an allocation. 0 or -ENOMEM. */
+/* Looks up the share of an allocation. 0 or -ENOMEM. */
 static __attribute__((noinline)) int look_up(struct heap_analysis *analysis,
 					     const struct heap_event *event, uint64_t time_ns,
 					     struct recent *recent)
@@ -209,7 +209,7 @@ static __attribute__((noinline)) int look_up(struct heap_analysis *analysis,
 	return recent->known ? 0 : -ENOMEM;
 }
 
-/* The share that an allocation goes to: mostly one of those that were looked for lately. */
+/* Finds the share of an allocation, mostly a recently used one. */
 static ALWAYS_INLINE int find_share(struct heap_analysis *analysis, const struct heap_event *event,
 				    uint64_t time_ns, uint32_t *ret)
 {
@@ -229,8 +229,8 @@ static uint8_t rate_of(const struct heap_analysis *analysis, const struct heap_t
 }
 
 /*
- * The block of an allocation; it has a share when it counts. 0 or -ENOMEM. What is
- * done for each event is worth a copy for those few that are taken elsewhere: a tenth of the time.
+ * Makes the block of an allocation; it has a share if it counts. 0 or -ENOMEM. Inlining it twice
+ * saves a tenth of the time.
  */
 static ALWAYS_INLINE int make_block(struct heap_analysis *analysis, const struct heap_event *event,
 				    uint64_t time_ns, struct heap_block *ret)
@@ -285,8 +285,8 @@ static ALWAYS_INLINE int take_allocation(struct heap_analysis *analysis,
 }
 
 /*
- * An allocation while frees of unknown blocks are kept in mind. One that has been freed already
- * comes and goes; what is there by now has come after it. 1, 0 when it has not, or -ENOMEM.
+ * Handles an allocation while unmatched frees are pending. If it was already freed, it is allocated
+ * and freed at once; a block at its address now is newer. 1, 0 if it was not freed, or -ENOMEM.
  */
 static __attribute__((noinline)) int take_passing(struct heap_analysis *analysis,
 						  const struct heap_event *event, uint64_t time_ns)
@@ -315,7 +315,7 @@ static __attribute__((noinline)) int take_passing(struct heap_analysis *analysis
 	return 1;
 }
 
-/* Takes a block out of those that are live. 1, 0 when there is nothing to be done, or -ENOMEM. */
+/* Removes a live block. 1, 0 if there is nothing to do, or -ENOMEM. */
 static ALWAYS_INLINE int take_block(struct heap_analysis *analysis, const struct heap_event *event,
 				    uint64_t time_ns, struct heap_block *ret)
 {
@@ -369,7 +369,7 @@ static bool is_temporary(const struct heap_analysis *analysis, const struct heap
 	const struct heap_report *report = &analysis->account.report;
 	uint32_t thread = heap_event_thread(event);
 
-	/* Between two blocks that were met there may have been any number of others. */
+	/* Between two sampled blocks there may have been any number of others. */
 	if (block->rate != 0)
 		return (event->slack & HEAP_FREE_AT_ONCE) != 0;
 	return report->threads.items[thread].last_address == event->address &&
@@ -407,7 +407,7 @@ static int take_move(struct heap_analysis *analysis, const struct heap_event *ev
 	return 0;
 }
 
-/* The block stays where it was. */
+/* realloc failed: the block stays. */
 static int take_kept(struct heap_analysis *analysis, const struct heap_event *event,
 		     uint64_t time_ns)
 {
@@ -421,7 +421,7 @@ static int take_kept(struct heap_analysis *analysis, const struct heap_event *ev
 	if (heap_live_reserve(&analysis->live) < 0)
 		return -ENOMEM;
 	slot = heap_live_slot(&analysis->live, moving->block.space, moving->block.address);
-	if (slot->address != 0) { /* it cannot be, but there is another block by now */
+	if (slot->address != 0) { /* should not happen: another block is there now */
 		report->quality.bad++;
 		settle_moving(analysis, heap_event_thread(event));
 		return 0;
@@ -506,7 +506,7 @@ static ALWAYS_INLINE int take_event(struct heap_analysis *analysis, const struct
 	return 0;
 }
 
-/* Makes what is kept of a thread. 0 or -ENOMEM. */
+/* Creates the state of a thread. 0 or -ENOMEM. */
 static int meet(struct heap_analysis *analysis, uint32_t id)
 {
 	struct heap_report *report = &analysis->account.report;
@@ -520,13 +520,16 @@ static int meet(struct heap_analysis *analysis, uint32_t id)
 	return 0;
 }
 
-/* Whether an event is of a block of a pool. */
+/* Whether an event concerns a block of a pool. */
 static bool is_pooled(const struct heap_event *event)
 {
 	return event->call == HEAP_POOL && event->op <= HEAP_FREE;
 }
 
-/* An event of a pool, which begins at the same time and has the same threads. 0 or -ENOMEM. */
+/*
+ * Handles an event of a pool; its analysis begins at the same time and has the same threads. 0 or
+ * -ENOMEM.
+ */
 static __attribute__((noinline)) int take_pooled(struct heap_analysis *analysis,
 						 const struct heap_event *event)
 {
@@ -539,7 +542,7 @@ static __attribute__((noinline)) int take_pooled(struct heap_analysis *analysis,
 		if (!pools)
 			return -ENOMEM;
 		pools->begun = true;
-		pools->config.addresses = false; /* they are those of what they lie in */
+		pools->config.addresses = false; /* they are inside other blocks */
 		pools->account.report.begin_ns = analysis->account.report.begin_ns;
 		analysis->pools = pools;
 	}
@@ -575,7 +578,7 @@ static int take_events(void *self, const struct heap_event *events, size_t count
 	return r;
 }
 
-/* Takes note of a thread that is heard of for the first time. 0 or -ENOMEM. */
+/* Handles a thread that is seen for the first time. 0 or -ENOMEM. */
 static int greet(struct heap_analysis *analysis, uint32_t id)
 {
 	const struct heap_config *config = &analysis->config;
@@ -620,7 +623,7 @@ int heap_analysis_memory(struct heap_analysis *analysis, uint32_t process,
 				   reading);
 }
 
-/* What is live has no death. */
+/* Adds the spans of live blocks, which have no end. */
 static void end_spans(struct heap_analysis *analysis)
 {
 	struct heap_spans *spans = &analysis->account.report.spans;
@@ -647,7 +650,7 @@ int heap_analysis_lengthen_slices(struct heap_analysis *analysis, uint64_t slice
 	return spans->failed || (pools && pools->failed) ? -ENOMEM : 0;
 }
 
-/* What is left to do when there are no more events. 0 or -ENOMEM. */
+/* Finishes after the last event. 0 or -ENOMEM. */
 static int finish(struct heap_analysis *analysis, uint64_t end_ns)
 {
 	struct heap_report *report = &analysis->account.report;
@@ -666,7 +669,7 @@ static int finish(struct heap_analysis *analysis, uint64_t end_ns)
 	return heap_account_end_step(&analysis->account, report->timeline.end_ns);
 }
 
-/* Pools go on as long as the rest, which tells of them. */
+/* Pools end at the same time as the main analysis. */
 static int finish_pools(struct heap_analysis *analysis, uint64_t end_ns)
 {
 	struct heap_report *report = &analysis->account.report;

@@ -7,7 +7,7 @@
 
 #include "base/id_index.h"
 
-/* Shorter runs of one thread are gathered: who takes events looks ahead in what he is given. */
+/* Shorter runs of one thread are collected, because the receiver looks ahead in each batch. */
 #define DIRECT_RUN 64u
 
 void heap_order_fini(struct heap_order *order)
@@ -69,7 +69,7 @@ static bool comes_before(const struct heap_order *order, uint32_t a, uint32_t b)
 	return a_ns != b_ns ? a_ns < b_ns : a < b;
 }
 
-/* Lets an item of the binary heap sink to where it belongs. */
+/* Sifts an item of the binary heap down. */
 static void sink(struct heap_order *order, size_t at)
 {
 	uint32_t *turns = order->turns.items;
@@ -114,7 +114,7 @@ static int public_error(struct heap_order *order, const struct heap_event *event
 	return r < 0 ? r : fn(self, events, count);
 }
 
-/* How many events of the queue come before all of the others. */
+/* How many events of the queue come before those of all others. */
 static size_t run_length(const struct heap_order *order, const struct heap_queue *queue,
 			 uint64_t until_ns)
 {
@@ -153,7 +153,7 @@ static int take_turns(struct heap_order *order, heap_events_fn *fn, void *self)
 	return r < 0 ? r : flush(order, fn, self);
 }
 
-/* Forgets what was handed out; what is left moves to the front. */
+/* Drops events that were passed on; moves the rest to the front. */
 static void forget(struct heap_order *order)
 {
 	for (size_t i = 0; i < order->queues.count; i++) {

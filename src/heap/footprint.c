@@ -14,7 +14,7 @@
 #define CHUNK_WORDS ((1u << (CHUNK_BITS - PAGE_BITS)) / 64)
 #define CHUNK_BYTES (UINT64_C(1) << CHUNK_BITS)
 #define MAX_CHUNKS 16384u
-#define MOST_BLOCK_BYTES (UINT64_C(1) << 40) /* of larger ones only the first page counts */
+#define MOST_BLOCK_BYTES (UINT64_C(1) << 40) /* only the first page of larger blocks counts */
 #define READINGS_LIMIT 65536u
 
 /* A bit for each page of 64 MiB that a block has covered. */
@@ -33,7 +33,7 @@ void heap_footprint_fini(struct heap_footprint *footprint)
 	vec_fini(&footprint->held);
 }
 
-/* Where the chunk is, or belongs. */
+/* The position of a chunk, or where it belongs. */
 static size_t find(const struct heap_footprint *footprint, uint32_t process, uint64_t number)
 {
 	size_t low = 0;
@@ -57,7 +57,7 @@ static bool is_chunk(const struct heap_chunk *chunk, uint32_t process, uint64_t 
 	return chunk->process == process && chunk->number == number;
 }
 
-/* Makes last the chunk of an address. 0 or -ENOMEM; beyond the limit last stays what it was. */
+/* Sets last to the chunk of an address. 0 or -ENOMEM; beyond the limit last is unchanged. */
 static int go_to(struct heap_footprint *footprint, uint32_t process, uint64_t number)
 {
 	size_t at = find(footprint, process, number);
@@ -155,7 +155,7 @@ struct heap_held *heap_footprint_held(struct heap_footprint *footprint, uint32_t
 	return &footprint->held.items[process];
 }
 
-/* Every second reading goes, but not the word that a process has ended. */
+/* Drops every second reading, but keeps the ends of processes. */
 static void thin_out(struct heap_footprint *footprint)
 {
 	size_t seen[MEMORY_READING_KINDS] = {0};
@@ -188,7 +188,7 @@ static void add_split(const struct heap_footprint *footprint, const struct memor
 		uint64_t resident =
 			covered < region->resident_bytes ? covered : region->resident_bytes;
 
-		/* Where only some blocks are known, one of them stands for its neighbours. */
+		/* If blocks are sampled, one of them represents its neighbours. */
 		if (footprint->sampled && covered > 0) {
 			covered = region->size_bytes;
 			resident = region->resident_bytes;
@@ -220,14 +220,14 @@ int heap_footprint_read(struct heap_footprint *footprint, uint32_t process, uint
 		add_split(footprint, reading, &kept);
 	if (footprint->readings.count >= limit)
 		thin_out(footprint);
-	/* Nothing but ends of processes: what more of them there are is not told. */
+	/* Only ends of processes are left: further ones are dropped. */
 	return footprint->readings.count >= limit ? 0 : vec_push(&footprint->readings, kept);
 }
 
-/* What was read last of a process. */
+/* The last reading of a process. */
 struct latest {
 	double resident_bytes;
-	struct heap_reading split; /* of zeros: none yet */
+	struct heap_reading split; /* zeros: none yet */
 };
 
 static void add_latest(struct heap_memory_sum *sum, const struct latest *latest)
@@ -244,7 +244,7 @@ static void add_latest(struct heap_memory_sum *sum, const struct latest *latest)
 	sum->own_bytes += split->own_bytes;
 	sum->tracked_bytes += blocks + mapped;
 	sum->untracked_bytes += split->heap_bytes - blocks + split->other_bytes - mapped;
-	sum->fragmentation += split->heap_bytes - blocks; /* a share of them all in the end */
+	sum->fragmentation += split->heap_bytes - blocks; /* becomes a share in the end */
 }
 
 struct heap_memory_sum *heap_footprint_sums(const struct heap_footprint *footprint)

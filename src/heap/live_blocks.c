@@ -9,7 +9,7 @@
 #define FIRST_SLOTS 4096u
 #define SPARSE_SLOTS (16u << 10)
 #define LARGE_PAGE_BYTES (2u << 20)
-#define MAX_SLOTS UINT32_MAX /* the hash has so many bits */
+#define MAX_SLOTS UINT32_MAX /* the hash has 32 bits */
 
 void heap_live_fini(struct heap_live *live)
 {
@@ -18,8 +18,8 @@ void heap_live_fini(struct heap_live *live)
 }
 
 /*
- * Empty slots. Blocks lie anywhere in the table: in small pages most looks would miss the cache of
- * page addresses, which takes longer than the memory itself.
+ * Allocates empty slots. Blocks are anywhere in the table: with small pages most lookups would miss
+ * the TLB, which takes longer than the memory access itself.
  */
 static struct heap_block *make_slots(size_t capacity)
 {
@@ -32,7 +32,7 @@ static struct heap_block *make_slots(size_t capacity)
 	slots = aligned_alloc(LARGE_PAGE_BYTES, bytes);
 	if (!slots)
 		return NULL;
-	(void)madvise(slots, bytes, MADV_HUGEPAGE); /* only a wish */
+	(void)madvise(slots, bytes, MADV_HUGEPAGE); /* only a hint */
 	memset(slots, 0, bytes);
 	return slots;
 }

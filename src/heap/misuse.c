@@ -78,7 +78,7 @@ int heap_misuses_freed(struct heap_misuses *misuses, const struct heap_event *ev
 				 });
 }
 
-/* Whether a thread is of a process that has what another had when it was forked. */
+/* Whether a thread belongs to a process that was forked without exec. */
 static bool is_forked(const struct dictionary *dictionary, uint32_t thread)
 {
 	uint32_t id = dictionary->threads.items[thread].process;
@@ -93,7 +93,7 @@ static bool is_forked(const struct dictionary *dictionary, uint32_t thread)
 	return false;
 }
 
-/* The last free of an address; NULL: it is not known. Who is too old was written over. */
+/* The last free of an address; NULL: unknown. Old frees have been overwritten. */
 static const struct heap_freed *find(const struct heap_misuses *misuses, uint32_t space,
 				     uint64_t address)
 {
@@ -130,7 +130,7 @@ static int add_to_group(struct heap_misuses *misuses, const struct heap_misuse *
 	return vec_push(&misuses->groups, *misuse);
 }
 
-/* The first that wait are what they seem. */
+/* The first waiting ones are real misuses. */
 static int settle(struct heap_misuses *misuses, size_t count)
 {
 	int r = 0;
@@ -143,7 +143,7 @@ static int settle(struct heap_misuses *misuses, size_t count)
 	return r;
 }
 
-/* Those that have waited longer than clocks differ, and one if there is no room. */
+/* Settles those that have waited longer than the clock skew, and one if there is no space. */
 static int settle_old(struct heap_misuses *misuses, uint64_t time_ns)
 {
 	size_t count = 0;

@@ -36,8 +36,8 @@ void heap_placement_fini(struct heap_placement *placement, struct heap_report *r
 }
 
 /*
- * Whether a block is a mapping of its own, which glibc makes for large ones and unmaps when they
- * are freed: two words of it, then the block up to the end of a page.
+ * Whether a block has its own mapping, which glibc makes for large blocks and unmaps when they are
+ * freed: two words, then the block up to the end of a page.
  */
 static bool is_mapped(uint64_t address, uint64_t size_bytes)
 {
@@ -89,7 +89,7 @@ int heap_placement_read(struct heap_placement *placement, uint32_t process, uint
 	return 0;
 }
 
-/* Takes the readings up to time_ns, which are in order but for damaged files. */
+/* Takes the readings up to time_ns; they are sorted unless the file is damaged. */
 static int take_readings(struct heap_placement *placement, struct heap_report *report,
 			 uint64_t time_ns)
 {

@@ -88,7 +88,7 @@ uint64_t heap_lifetimes_quantile_ns(const struct heap_lifetimes *lifetimes, doub
 		double blocks = lifetimes->blocks[i];
 
 		if (blocks > 0 && before + blocks >= all * share) {
-			/* Within a bucket, lifetimes are taken to be even on its scale. */
+			/* Within a bucket, lifetimes are assumed to be evenly distributed. */
 			double part = (all * share - before) / blocks;
 
 			return (uint64_t)(i == 0 ? 128 * part : ldexp(exp2(part), (int)i + 6));

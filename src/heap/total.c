@@ -40,7 +40,7 @@ void heap_total_count(struct heap_report *report, const struct heap_event *event
 	add(&report->threads.items[to->thread].allocated, sum_of(event));
 	report->totals.calls[HEAP_MALLOC] += sum_of(event).blocks;
 	site->last_ns = time_ns;
-	if (site->size_min == UINT64_MAX) /* all that is known of it is an average */
+	if (site->size_min == UINT64_MAX) /* only an average is known */
 		site->size_min = site->size_max = event->size / event->address;
 	heap_timeline_add(&report->timeline, report->totals.live, sum_of(event));
 }

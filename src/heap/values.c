@@ -34,7 +34,7 @@ uint32_t heap_value_find(const char *name)
 	return ID_NONE;
 }
 
-/* Sums of estimates may miss nothing by a hair, and those of made-up files are without end. */
+/* Sums of estimates may be slightly below zero, and those of forged files may be infinite. */
 int64_t heap_whole(double value)
 {
 	if (!(value > 0))

@@ -12,7 +12,7 @@ void heap_rates_fini(struct heap_rates *rates)
 	vec_fini(&rates->by_process);
 }
 
-/* The number of a rate, which a block keeps. */
+/* The index of a rate, which blocks store. */
 static uint8_t number_of(struct heap_rates *rates, uint64_t bytes)
 {
 	uint32_t i;
@@ -41,7 +41,7 @@ double heap_weight_sampled(struct heap_rates *rates, uint8_t rate, uint64_t size
 	uint64_t at = hash_pair(key, 0) % ARRAY_SIZE(rates->known);
 
 	if (rates->known[at].key != key) {
-		/* A block of nothing takes part as one of a byte. */
+		/* An empty block counts as one byte. */
 		double bytes = size > 0 ? (double)size : 1;
 
 		rates->known[at].key = key;

@@ -8,10 +8,10 @@
 #include "base/vec.h"
 #include "heap/leak/leak_rows.h"
 
-#define MOST_WITH_LOSS 0.9 /* however few calls were lost */
-#define YOUNG_SHARE 100    /* of the run: what is younger may still be on its way */
+#define MOST_WITH_LOSS 0.9 /* upper limit, however few calls were lost */
+#define YOUNG_SHARE 100    /* share of the run: younger blocks may still be in transit */
 
-/* What the class says alone. */
+/* The confidence from the class alone. */
 static double of_class(const struct leak_row *row)
 {
 	switch (row->kind) {
@@ -20,7 +20,9 @@ static double of_class(const struct leak_row *row)
 	case LEAK_INDIRECT:
 		return 0.95;
 	case LEAK_PROBABLE:
-		/* Freed memory keeps what was in it; a dead stack may come to life again. */
+		/*
+		 * Freed memory keeps its old contents; an unused part of a stack may be used again.
+		 */
 		if (row->evidence & LEAK_FROM_PADDING)
 			return 0.6;
 		return row->evidence & LEAK_FROM_DEAD_STACK ? 0.7 : 0.8;
@@ -29,7 +31,7 @@ static double of_class(const struct leak_row *row)
 	case LEAK_REACHABLE:
 		return row->is_lifetime ? 0.02 : 0.1;
 	default:
-		return 0.3; /* nobody looked */
+		return 0.3; /* not scanned */
 	}
 }
 
@@ -37,12 +39,12 @@ double leak_confidence(const struct leak_row *row, const struct leak_scan *scan,
 {
 	double confidence = of_class(row);
 
-	/* What was lost may have been the free of it. */
+	/* A lost call may have freed it. */
 	if (row->kind != LEAK_REACHABLE && row->lost_calls > 0)
 		confidence = fmin(confidence, MOST_WITH_LOSS) * row->kept_share;
 	if (row->kind == LEAK_GROWTH)
 		return row->growth.confidence * row->kept_share;
-	/* What was not read may point to it. */
+	/* Unread memory may point to it. */
 	if (scan && row->kind != LEAK_REACHABLE && (scan->unread_bytes || scan->unread_threads)) {
 		double all = (double)scan->read_bytes + (double)scan->unread_bytes;
 
@@ -76,7 +78,7 @@ static void tell_pointers(const struct leak_row *row, leak_words_fn *tell, void 
 
 	uint32_t evidence = row->evidence;
 
-	/* What is in use need not be told what else points to it. */
+	/* For blocks in use, other pointers are not interesting. */
 	if (row->kind == LEAK_REACHABLE || row->kind == LEAK_GROWTH)
 		evidence &= (uint32_t)(LEAK_FROM_FREED - 1);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)

@@ -12,14 +12,14 @@
 #define PAGE_BYTES 4096u
 /* glibc: heaps of other threads than the first begin at multiples of this. */
 #define ARENA_BYTES (64ull << 20)
-/* Blocks from this size on may have a mapping of their own. */
+/* Blocks of at least this size may have their own mapping. */
 #define LARGE_BYTES (64u << 10)
 #define CHUNK_IS_MAPPED 2u
 #define CHUNK_FLAGS 7u
-/* Where the words of the loader and of the first thread are. */
+/* Distance within which the data of the loader and of the first thread are. */
 #define POINTER_REACH_BYTES 4096u
 
-/* What is cut out of the ranges: no evidence at all. */
+/* For parts to remove from the ranges: no evidence at all. */
 #define NOTHING 0u
 
 struct paint {
@@ -46,7 +46,7 @@ static bool is_writable(const struct map_region *region)
 	return (region->protection & (REGION_READ | REGION_WRITE)) == (REGION_READ | REGION_WRITE);
 }
 
-/* Devices answer to being read; our own files have addresses of everything. */
+/* Reading devices has side effects; our own files contain all addresses. */
 static bool is_left_out(const struct map_region *region)
 {
 	const char *path = region->path;
@@ -57,7 +57,7 @@ static bool is_left_out(const struct map_region *region)
 	       strncmp(path, "/dev/shm/", 9) != 0;
 }
 
-/* The C library's own data point to where its free memory is. */
+/* The C library's own data point to its free memory. */
 static bool is_c_library(const char *path)
 {
 	const char *name = path_base_name(path);
@@ -71,7 +71,7 @@ static bool is_module(const struct map_region *region)
 	       !(region->protection & REGION_SHARED);
 }
 
-/* Files, also private ones, have what somebody else has put there. */
+/* Files, even private mappings, have contents that the process did not write. */
 static enum reach_pages pages_of(const struct map_region *region)
 {
 	if (region->protection & REGION_SHARED)
@@ -81,7 +81,7 @@ static enum reach_pages pages_of(const struct map_region *region)
 		       : REACH_PAGES_ALL;
 }
 
-/* The first view: by what is mapped where. Data behind those of a file are its .bss. */
+/* The initial ranges, from the mappings. Anonymous memory after a file's data is its .bss. */
 static int add_regions(struct leak_layout *layout, const struct maps *maps, bool has_older)
 {
 	const struct map_region *module = NULL;
@@ -128,7 +128,7 @@ static int keep_part(struct leak_layout *to, const struct reach_range *range, ui
 	return start < end ? vec_push(&to->ranges, part) : 0;
 }
 
-/* Splits a range at the paints that meet it, which are in order; *at is the first of them. */
+/* Splits a range at the sorted paints that overlap it; *at is the first of them. */
 static int paint_range(struct leak_layout *to, const struct reach_range *range,
 		       const struct paints *paints, size_t *at)
 {
@@ -153,7 +153,7 @@ static int paint_range(struct leak_layout *to, const struct reach_range *range,
 	return r < 0 ? r : keep_part(to, range, from, range->end);
 }
 
-/* Gives parts of the ranges, in order, another meaning; what is in none of them stays so. */
+/* Changes the meaning of parts of the ranges; the rest stays unchanged. */
 static int paint_all(struct leak_layout *layout, const struct paints *paints)
 {
 	struct leak_layout after = {0};
@@ -193,7 +193,7 @@ static int cut_own(struct leak_layout *layout, const struct scan_hints *inside)
 	return r;
 }
 
-/* The words before a block of glibc: what it is offset by, and its size with flags. */
+/* Reads the header of a glibc block: its offset, and its size with flags. */
 static bool read_head(const struct layout_input *input, const struct reach_block *block,
 		      uint64_t head[2])
 {
@@ -201,8 +201,8 @@ static bool read_head(const struct layout_input *input, const struct reach_block
 }
 
 /*
- * Memory of the allocator around a block outside of the [heap]: its own mapping, or the heap of
- * another thread.
+ * Allocator memory around a block outside the [heap]: its own mapping, or the heap of another
+ * thread.
  */
 static struct paint area_around(const struct layout_input *input, const struct map_region *region,
 				const struct reach_block *block)
@@ -223,7 +223,7 @@ static struct paint area_around(const struct layout_input *input, const struct m
 	return area;
 }
 
-/* Areas come in order. There may be very many large blocks, most of them side by side. */
+/* Areas are added in order. There may be very many large blocks, most of them adjacent. */
 static int add_area(struct paints *paints, struct paint area)
 {
 	struct paint *last = paints->count > 0 ? &paints->items[paints->count - 1] : NULL;
@@ -236,7 +236,7 @@ static int add_area(struct paints *paints, struct paint area)
 
 static int find_areas(const struct layout_input *input, struct paints *paints)
 {
-	uint64_t done = 0; /* blocks below are in an area that is known */
+	uint64_t done = 0; /* blocks below this are in a known area */
 	int r = 0;
 
 	for (size_t i = 0; i < input->block_count && r == 0; i++) {
@@ -269,7 +269,7 @@ static int paint_allocator(struct leak_layout *layout, const struct layout_input
 	return r;
 }
 
-/* Heaps of threads that have no live block left: what is there of one, and the rest of it. */
+/* Heaps of threads without live blocks: the used part and the rest. */
 static int paint_empty_arenas(struct leak_layout *layout, const struct maps *maps)
 {
 	int r = 0;
@@ -288,7 +288,7 @@ static int paint_empty_arenas(struct leak_layout *layout, const struct maps *map
 	return r;
 }
 
-/* Where the functions of a thread have their frames in a region: below this; 0: not known. */
+/* The upper end of a thread's frames in a region; NULL: unknown. */
 static const struct scan_hint_stack *find_stack(const struct layout_input *input,
 						const struct map_region *region, uint64_t pointer)
 {
@@ -308,7 +308,7 @@ static bool is_leaving(const struct layout_input *input, const struct layout_thr
 	return input->inside && input->inside->leaving_tid == (uint32_t)thread->tid;
 }
 
-/* The thread that ends the program has but the frames that it had before. */
+/* The thread that ends the program counts only the frames that it had before. */
 static uint64_t live_sp(const struct layout_input *input, const struct layout_thread *thread)
 {
 	const struct scan_hints *inside = input->inside;
@@ -343,12 +343,12 @@ static int paint_stack(struct leak_layout *layout, const struct layout_input *in
 	int r;
 
 	if (!region || (!stack && !is_first) || sp < region->start || sp > region->end)
-		return 0; /* on a stack of the program's own: all of it is looked at */
+		return 0; /* on a stack that the program made: scan all of it */
 	high = stack ? atomic_load(&stack->high) : region->end;
 	if (high < sp)
 		high = sp;
 	dead = below(region, stack ? stack->low : 0, sp);
-	/* Of one that ends the program no frame ever comes to life again. */
+	/* The frames of a thread that ends the program are never used again. */
 	if (is_leaving(input, thread))
 		dead.evidence = NOTHING;
 	r = paint(layout, dead);
@@ -367,7 +367,7 @@ static bool has_live_thread(const struct layout_input *input, const struct map_r
 	return false;
 }
 
-/* Stacks that the C library keeps for the next thread: what the last one left there is dead. */
+/* Stacks that the C library keeps for new threads: their old contents are dead. */
 static int paint_dead_stacks(struct leak_layout *layout, const struct layout_input *input)
 {
 	int r = 0;
@@ -383,7 +383,7 @@ static int paint_dead_stacks(struct leak_layout *layout, const struct layout_inp
 		    has_live_thread(input, region, stack->pointer) ||
 		    input->read(input->self, stack->pointer, &word, sizeof(word)) != sizeof(word) ||
 		    word == 0)
-			continue; /* in use, or something else by now */
+			continue; /* in use, or reused for something else */
 		r = paint(layout, below(region, stack->low, high));
 		if (r == 0)
 			r = paint(layout, (struct paint){high, region->end, LEAK_FROM_TLS, false});
@@ -391,7 +391,7 @@ static int paint_dead_stacks(struct leak_layout *layout, const struct layout_inp
 	return r;
 }
 
-/* When the first thread has ended before the others nobody has frames on its stack. */
+/* If the first thread has ended before the others, its stack has no frames. */
 static int paint_ended_first(struct leak_layout *layout, const struct layout_input *input)
 {
 	const struct map_region *region;
@@ -404,7 +404,7 @@ static int paint_ended_first(struct leak_layout *layout, const struct layout_inp
 		       : 0;
 }
 
-/* The first thread has its words among those of the loader. */
+/* The thread data of the first thread are among those of the loader. */
 static int paint_first_words(struct leak_layout *layout, const struct layout_input *input)
 {
 	for (size_t i = 0; i < input->thread_count; i++) {
@@ -424,7 +424,9 @@ int leak_layout_make(struct leak_layout *layout, const struct layout_input *inpu
 
 	if (r == 0)
 		r = paint_first_words(layout, input);
-	/* Else what is in no known block may be in one that is not known, and is looked at. */
+	/*
+	 * With older blocks, memory outside known blocks may be in an unknown one, and is scanned.
+	 */
 	if (r == 0 && !input->has_older)
 		r = paint_empty_arenas(layout, input->maps);
 	if (r == 0 && !input->has_older)

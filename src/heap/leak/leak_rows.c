@@ -22,20 +22,20 @@
 _Static_assert(1u << LEAK_GROWTH == SUPPRESS_GROWTH, "rules name the kinds of rows");
 _Static_assert(1u << LEAK_UNSCANNED == SUPPRESS_UNSCANNED, "rules name the kinds of rows");
 
-#define LIFETIME_SHARE 5u /* of the run: what is allocated before is there for good */
+#define LIFETIME_SHARE 5u /* first part of the run: what is allocated in it is meant to stay */
 
-/* Blocks that agree in what can be asked of them, before they become rows. */
+/* Blocks with equal properties, before they become rows. */
 struct piece {
 	struct leak_row row;
 	uint32_t stack;
 	uint64_t size_bytes; /* of each block */
 };
 
-/* A key by its first callers, for stacks that were cut off behind these. */
+/* A key by its first callers, for stacks that were truncated after these. */
 struct key_start {
-	struct leak_key key; /* those behind the first are ID_NONE */
+	struct leak_key key; /* callers after the first ones are ID_NONE */
 	uint32_t callers;
-	uint32_t id; /* of the key; ID_NONE: several begin so */
+	uint32_t id; /* of the key; ID_NONE: several keys start like this */
 };
 
 struct search {
@@ -52,7 +52,7 @@ struct search {
 	struct id_index row_index;
 	uint32_t *of_site;          /* keys; ID_NONE: filtered out, or no stack */
 	VEC(struct growth) growths; /* by key */
-	double *kept_bytes;         /* the same: what was there at the end */
+	double *kept_bytes;         /* by key: bytes left at the end */
 	bool *is_scanned;           /* by thread of the profile */
 };
 
@@ -90,7 +90,7 @@ static uint64_t key_hash(const struct leak_key *key)
 			 (uint64_t)key->callers[1] << 32 | key->callers[2]);
 }
 
-/* What the lines that were read last have of a key. */
+/* The key of the lines read last. */
 static struct leak_key read_key(const struct search *search)
 {
 	const struct allocation_lines *lines = &search->lines;
@@ -112,7 +112,7 @@ static struct leak_key read_key(const struct search *search)
 	return key;
 }
 
-/* Its callers up to where the stack was cut off. */
+/* The number of its callers before the stack was truncated. */
 static uint32_t count_callers(const struct search *search, const struct leak_key *key)
 {
 	const struct profile_function *functions = search->heap->profile->functions.items;
@@ -154,7 +154,7 @@ static struct key_start *find_start(struct search *search, const struct key_star
 	return NULL;
 }
 
-/* Stacks that are cut off may be of this key. */
+/* Registers a key for truncated stacks. */
 static int add_starts(struct search *search, const struct leak_key *key, uint32_t id)
 {
 	uint32_t callers = count_callers(search, key);
@@ -174,7 +174,7 @@ static int add_starts(struct search *search, const struct leak_key *key, uint32_
 	return 0;
 }
 
-/* Of a stack that was cut off: the one key that has its callers, and more. ID_NONE: none. */
+/* For a truncated stack: the only key that has its callers, and more. ID_NONE: none. */
 static uint32_t find_longer(struct search *search, const struct leak_key *key)
 {
 	uint32_t callers = count_callers(search, key);
@@ -190,7 +190,7 @@ static uint32_t find_longer(struct search *search, const struct leak_key *key)
 	return start->id;
 }
 
-/* The key of the lines that were read last, made when missing; ID_NONE without memory. */
+/* The key of the lines read last, created if missing; ID_NONE: out of memory. */
 static uint32_t key_of_lines(struct search *search)
 {
 	struct leak_key key = read_key(search);
@@ -211,7 +211,7 @@ static uint32_t key_of_lines(struct search *search)
 	return id;
 }
 
-/* 1 with the lines of a stack, 0 when it has none, or -ENOMEM. */
+/* Reads the lines of a stack: 1, 0 if it has none, or -ENOMEM. */
 static int read_lines(struct search *search, uint32_t stack)
 {
 	search->lines.items.count = 0;
@@ -222,7 +222,7 @@ static int read_lines(struct search *search, uint32_t stack)
 	return search->lines.items.count > 0;
 }
 
-/* 1 with the key of a stack, 0 when it has none, or -ENOMEM. */
+/* Finds the key of a stack: 1, 0 if it has none, or -ENOMEM. */
 static int find_key(struct search *search, uint32_t stack, uint32_t *ret)
 {
 	int r = read_lines(search, stack);
@@ -234,7 +234,10 @@ static int find_key(struct search *search, uint32_t stack, uint32_t *ret)
 	return *ret == ID_NONE ? -ENOMEM : 1;
 }
 
-/* The keys of all sites. Stacks with more callers come first: others may be parts of them. */
+/*
+ * Finds the keys of all sites. Stacks with more callers come first, because others may be parts of
+ * them.
+ */
 static int find_site_keys(struct search *search)
 {
 	size_t sites = search->report->sites.sites.count;
@@ -299,7 +302,7 @@ static int list_calls(struct search *search)
 	return 0;
 }
 
-/* 1 when a rule suppresses it, 0, or -ENOMEM. The lines of its stack were read last. */
+/* 1 if a rule suppresses it, 0, or -ENOMEM. The lines of its stack must have been read last. */
 static int suppress(struct search *search, const struct piece *piece)
 {
 	const struct profile *profile = search->heap->profile;
@@ -339,7 +342,7 @@ static uint64_t row_hash(const struct leak_row *row)
 	return hash_pair(row->key, (uint64_t)row->kind << 1 | row->is_lifetime);
 }
 
-/* The row that a piece belongs to, made when missing; NULL without memory. */
+/* The row of a piece, created if missing; NULL: out of memory. */
 static struct leak_row *row_of(struct search *search, const struct leak_row *piece)
 {
 	uint64_t hash = row_hash(piece);
@@ -363,7 +366,7 @@ static struct leak_row *row_of(struct search *search, const struct leak_row *pie
 	return &search->rows->items.items[id];
 }
 
-/* Whether blocks were left that nobody has looked at: gates ask for that. */
+/* Whether blocks are left that no scan has checked: gates need to know. */
 static bool is_unknown(const struct leak_row *row)
 {
 	return row->scan == LEAK_NO_SCAN && !row->is_freed;
@@ -386,7 +389,7 @@ static void add_to_row(struct leak_row *row, const struct leak_row *piece)
 		row->age_ns = piece->age_ns;
 }
 
-/* Whether so many bytes are what a place grew by, or at least half of it. */
+/* Whether this many bytes are at least half of what a site grew by. */
 static bool is_what_grew(const struct growth *growth, double bytes)
 {
 	double seconds = (double)(growth->to_ns - growth->from_ns) / 1e9;
@@ -463,8 +466,9 @@ static int add_scan(struct search *search, uint32_t number)
 }
 
 /*
- * The scan at the end of each process, else its last one. Others are of use to those who look at
- * the file. One by the clock may come while a process waits at its end, and after that scan.
+ * Uses the scan at the end of each process, else its last one. Other scans only matter to readers
+ * of the file. A scan at an interval may come while a process waits at its end, and after that
+ * scan.
  */
 static int add_scans(struct search *search)
 {
@@ -496,7 +500,7 @@ static int add_scans(struct search *search)
 	return r;
 }
 
-/* What was not freed, of processes that nobody scanned. */
+/* Adds unfreed blocks of processes that were not scanned. */
 static int add_unscanned(struct search *search)
 {
 	const struct heap_report *report = search->report;
@@ -526,7 +530,7 @@ static int add_unscanned(struct search *search)
 	return r;
 }
 
-/* Whether programs were recorded to their end: of others what is freed last is freed by choice. */
+/* Whether programs were recorded to their end: in others, the last frees are deliberate. */
 static bool has_ended(const struct heap_profile *heap)
 {
 	const struct profile *profile = heap->profile;
@@ -542,8 +546,8 @@ static bool has_ended(const struct heap_profile *heap)
 }
 
 /*
- * What grew without bound and was freed when the program ended, by destructors of static objects:
- * while it ran it was as much of a leak. What it held at most counts.
+ * Adds sites that grew without bound and were freed at the end of the program by destructors of
+ * static objects: while it ran they were leaks as well. Their peak counts.
  */
 static int add_freed_growth(struct search *search)
 {
@@ -580,7 +584,7 @@ static int add_freed_growth(struct search *search)
 	return r;
 }
 
-/* The order that rows are shown in. */
+/* The order of rows. */
 static unsigned int rank(const struct leak_row *row)
 {
 	static const uint8_t ranks[] = {
@@ -624,7 +628,7 @@ static int compare_amounts(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-/* Equal stacks become one; rows learn where theirs are. */
+/* Merges equal stacks, and updates the rows. */
 static void join_stacks(struct leak_rows *rows)
 {
 	struct leak_row_stack *items = rows->stacks.items;
@@ -659,7 +663,7 @@ static void add_amount(struct leak_amount *amount, uint64_t blocks, uint64_t byt
 	amount->bytes += bytes;
 }
 
-/* How many blocks may have been freed, as far as nobody can get to them. */
+/* The number of unreachable blocks that may have been freed. */
 static uint64_t count_unfreed(const struct leak_rows *rows)
 {
 	uint64_t blocks = 0;
@@ -670,7 +674,7 @@ static uint64_t count_unfreed(const struct leak_rows *rows)
 	return blocks;
 }
 
-/* Judges the rows, leaves out what is not asked for, and adds up the rest. */
+/* Judges the rows, filters them, and adds up the rest. */
 static void judge_rows(struct search *search)
 {
 	struct leak_rows *rows = search->rows;
@@ -685,7 +689,7 @@ static void judge_rows(struct search *search)
 				? NULL
 				: &search->heap->leaks.items.items[row->scan].scan;
 
-		/* A block or two of a place that grows are not what makes it grow. */
+		/* A block or two of a growing site are not the cause of its growth. */
 		if (row->kind != LEAK_GROWTH &&
 		    !is_what_grew(&row->growth, (double)(row->bytes + row->led_bytes)))
 			row->growth = (struct growth){0};

@@ -17,7 +17,7 @@ static bool is_same(const struct leak_scan *a, const struct leak_scan *b)
 	return a->process == b->process && a->time_ns == b->time_ns && a->trigger == b->trigger;
 }
 
-/* Makes room for so many groups more. */
+/* Makes room for this many more groups. */
 static void drop_oldest(struct leak_scans *scans, size_t more)
 {
 	while (scans->bare + 1 < scans->items.count &&
@@ -31,7 +31,7 @@ static void drop_oldest(struct leak_scans *scans, size_t more)
 	}
 }
 
-/* The scan that a part belongs to, a new one when it is the first; NULL without room. */
+/* The scan that a part belongs to, a new one for the first part; NULL: no space. */
 static struct leak_scan_kept *find(struct leak_scans *scans, const struct leak_scan *scan)
 {
 	struct leak_scan_kept *items = scans->items.items;
@@ -88,7 +88,7 @@ void leak_scan_sums(const struct leak_scan *scan, struct leak_sum ret[LEAK_CLASS
 		uint64_t bytes;
 
 		if (__builtin_mul_overflow(group->size_bytes, group->blocks, &bytes))
-			bytes = UINT64_MAX; /* of a made-up file */
+			bytes = UINT64_MAX; /* in a forged file */
 		sum->blocks = add_bounded(sum->blocks, group->blocks);
 		sum->bytes = add_bounded(sum->bytes, bytes);
 	}

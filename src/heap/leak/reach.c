@@ -9,21 +9,21 @@
 
 #define WINDOW_BYTES (1u << 20)
 #define PAGE_BYTES 4096u
-/* Fewer untouched bytes in a row are read: a call for each page takes longer. */
+/* Shorter untouched gaps are read anyway: one call per page would take longer. */
 #define PRIVATE_GAP_BYTES (256u << 10)
 #define SHARED_GAP_BYTES (64u << 20)
-/* Words whose blocks are looked for together. */
+/* Words that are looked up together. */
 #define AT_ONCE 64u
-/* How many pointers ahead what is noted of a block is asked for. */
+/* How many pointers ahead the notes of a block are prefetched. */
 #define NOTE_AHEAD 16u
 
 /* A pointer: to a block, and how far into it. */
 struct edge {
 	uint32_t block;
-	uint32_t offset; /* UINT32_MAX: that far or further */
+	uint32_t offset; /* UINT32_MAX: this or more */
 };
 
-/* A pointer in the window that is looked at: at which word of it. */
+/* A pointer in the current window, by word. */
 struct pointer {
 	uint32_t word;
 	struct edge edge;
@@ -37,19 +37,19 @@ struct scan {
 	size_t count;
 	struct reach_index index;
 	VEC(struct edge) edges; /* of all blocks, by block */
-	size_t *first_edge;     /* by block, and one more */
+	size_t *first_edge;     /* by block, plus one */
 	size_t edges_of;        /* the block whose edges come next */
-	VEC(struct edge) roots; /* that count */
+	VEC(struct edge) roots; /* pointers in roots */
 	uint8_t *states;
-	uint32_t *leaders; /* by block: whom an indirect one belongs to; else itself */
+	uint32_t *leaders; /* by block: the owner of an indirect block; else itself */
 	VEC(uint32_t) stack;
-	uint16_t *evidence; /* by block, apart from the answers: it is written at random */
+	uint16_t *evidence; /* by block, separate from the answers because of random writes */
 	struct reach_answer *answers;
 	uint64_t *window;
-	uint32_t *places;         /* of words in the window that may be pointers */
+	uint32_t *places;         /* indexes of words in the window that may be pointers */
 	struct pointer *pointers; /* of the window */
 	size_t pointer_count;
-	size_t pointer_next; /* that was not given to anybody yet */
+	size_t pointer_next; /* the next one to consume */
 	uint64_t read_bytes;
 	uint64_t unread_bytes;
 };
@@ -95,7 +95,7 @@ static struct edge edge_to(const struct scan *scan, uint32_t block, uint64_t wor
 	return (struct edge){block, offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX};
 }
 
-/* The places of words that may be pointers, by the ends of all blocks alone. */
+/* Finds words that may be pointers, using only the bounds of all blocks. */
 static size_t find_candidates(const struct scan *scan, const uint64_t *words, size_t n,
 			      uint32_t *places)
 {
@@ -110,7 +110,7 @@ static size_t find_candidates(const struct scan *scan, const uint64_t *words, si
 	return count;
 }
 
-/* Answers for some words: what they need of memory is asked for together. */
+/* Looks up some words, with their memory accesses overlapped. */
 static void find_some(struct scan *scan, const uint64_t *words, const uint32_t *places, size_t n)
 {
 	const uint32_t *pieces[AT_ONCE];
@@ -133,7 +133,7 @@ static void find_some(struct scan *scan, const uint64_t *words, const uint32_t *
 	}
 }
 
-/* Which words are pointers. The tables are much larger than any cache. */
+/* Finds the pointers in a window. The tables are much larger than any cache. */
 static void find_pointers(struct scan *scan, const uint64_t *words, size_t n)
 {
 	size_t count = scan->count > 0 ? find_candidates(scan, words, n, scan->places) : 0;
@@ -144,7 +144,7 @@ static void find_pointers(struct scan *scan, const uint64_t *words, size_t n)
 			  count - at < AT_ONCE ? count - at : AT_ONCE);
 }
 
-/* Whether a pointer leads to where a block ends: of which it may be an array without objects. */
+/* Whether a pointer leads to the end of a block, which may be an empty array. */
 static bool is_behind(const struct scan *scan, struct edge edge)
 {
 	return edge.offset == REACH_COUNT_BYTES &&
@@ -154,7 +154,7 @@ static bool is_behind(const struct scan *scan, struct edge edge)
 static void note(struct scan *scan, struct edge edge, uint16_t evidence)
 {
 	if (is_behind(scan, edge))
-		return; /* who knows what it is */
+		return; /* its meaning is unknown */
 	scan->evidence[edge.block] |= (uint16_t)(evidence | (edge.offset > 0 ? LEAK_INSIDE : 0));
 }
 
@@ -177,7 +177,7 @@ static void skip_pointers(struct scan *scan, size_t end)
 		;
 }
 
-/* Words that a live block holds, up to one of the window. */
+/* Handles the words of a live block, up to one of the window. */
 static int look_into_block(struct scan *scan, uint32_t block, size_t end)
 {
 	const struct pointer *pointer;
@@ -192,8 +192,8 @@ static int look_into_block(struct scan *scan, uint32_t block, size_t end)
 }
 
 /*
- * Words outside of live blocks. Of shades a pointer counts only if it leads to the beginning of a
- * block: allocators and leftovers point into the midst of anything.
+ * Handles words outside live blocks. In shades a pointer counts only if it leads to the start of a
+ * block: allocators and leftovers point into the middle of anything.
  */
 static int look_outside(struct scan *scan, uint16_t evidence, bool starts_only, size_t end)
 {
@@ -220,14 +220,14 @@ static uint64_t round_up(uint64_t address)
 	return (address + sizeof(uint64_t) - 1) & ~(uint64_t)(sizeof(uint64_t) - 1);
 }
 
-/* All blocks before this one have their edges. */
+/* The edges of all blocks before this one are complete. */
 static void begin_edges(struct scan *scan, size_t block)
 {
 	while (scan->edges_of <= block)
 		scan->first_edge[scan->edges_of++] = scan->edges.count;
 }
 
-/* What the allocator has behind a block: up to where the next one may have its head. */
+/* The end of the slack after a block: where the next block may have its header. */
 static uint64_t slack_end(const struct reach_block *block)
 {
 	uint64_t size = block->size_bytes < 24 ? 24 : block->size_bytes;
@@ -235,7 +235,9 @@ static uint64_t slack_end(const struct reach_block *block)
 	return block->address + ((size + 8 + 15) & ~15ull) - 8;
 }
 
-/* Words between blocks, or up to the end of a range: the slack of the block before, and the rest.
+/*
+ * Handles words between blocks, or up to the end of a range: the slack of the previous block, and
+ * the rest.
  */
 static int look_between(struct scan *scan, const struct reach_range *range, size_t next,
 			uint64_t base, uint64_t end)
@@ -275,7 +277,7 @@ static int look_at_window(struct scan *scan, const struct reach_range *range, ui
 			if (inside <= end)
 				++*next;
 			at = inside <= end ? round_up(inside) : end;
-			/* A word that lies half in a block is nobody's. */
+			/* A word that is partly in a block is ignored. */
 			skip_pointers(scan, words_up_to(base, at));
 		} else {
 			if (block && block->address < stop)
@@ -287,7 +289,7 @@ static int look_at_window(struct scan *scan, const struct reach_range *range, ui
 	return r;
 }
 
-/* Reads a piece; what cannot be read of it is passed over by pages. Returns the bytes read. */
+/* Reads a piece; skips unreadable parts page by page. Returns the bytes read. */
 static size_t read_some(struct scan *scan, uint64_t at, size_t size)
 {
 	size_t got = scan->config->read(scan->config->self, at, scan->window, size);
@@ -304,7 +306,7 @@ static size_t unreadable(uint64_t at, uint64_t end)
 	return end - at < step ? (size_t)(end - at) : step;
 }
 
-/* The next piece of a range that is to be read, no larger than a window; empty at its end. */
+/* The next piece of a range to read, no larger than a window; empty at its end. */
 static struct reach_range next_piece(const struct scan *scan, const struct reach_range *range,
 				     uint64_t at, uint64_t end)
 {
@@ -357,7 +359,7 @@ static int look_at_range(struct scan *scan, const struct reach_range *range, siz
 	return r;
 }
 
-/* Those of all threads are more than a window has room for, where there are many. */
+/* With many threads, the registers exceed a window. */
 static int look_at_registers(struct scan *scan)
 {
 	size_t most = WINDOW_BYTES / sizeof(uint64_t);
@@ -436,7 +438,7 @@ static int mark_from_roots(struct scan *scan)
 	return r;
 }
 
-/* All that an unreached block leads to, by any pointer, is lost with it. */
+/* Everything that an unreached block points to, by any pointer, is lost with it. */
 static int follow_leader(struct scan *scan, uint32_t leader)
 {
 	int r = vec_push(&scan->stack, leader);
@@ -472,7 +474,7 @@ static int find_leaders(struct scan *scan)
 	return r;
 }
 
-/* A leader may have come under another one later. */
+/* A leader may have got a leader itself later. */
 static uint32_t last_leader(struct scan *scan, uint32_t block)
 {
 	uint32_t last = block;

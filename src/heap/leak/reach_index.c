@@ -19,7 +19,7 @@ static uint64_t extent_end(const struct reach_block *blocks, size_t count, size_
 	return blocks[i].size_bytes == REACH_COUNT_BYTES && !has_next ? end + 1 : end;
 }
 
-/* The end of the blocks from `first` on that lie close together. */
+/* The end of the adjacent blocks that start with `first`. */
 static size_t span_end(const struct reach_block *blocks, size_t count, size_t first)
 {
 	size_t i = first + 1;
@@ -53,14 +53,14 @@ static int add_span(struct reach_index *index, const struct reach_block *blocks,
 	return vec_push(&index->spans, span);
 }
 
-/* Read at random all over: with small pages each question would miss those as well. */
+/* Accessed at random: with small pages each lookup would also miss the TLB. */
 static struct reach_extent *make_extents(size_t count)
 {
 	size_t bytes = (count * sizeof(struct reach_extent) / PAGE_BYTES + 1) * PAGE_BYTES;
 	struct reach_extent *extents = aligned_alloc(PAGE_BYTES, bytes);
 
 	if (extents && bytes > PAGE_BYTES)
-		(void)madvise(extents, bytes, MADV_HUGEPAGE); /* only a wish */
+		(void)madvise(extents, bytes, MADV_HUGEPAGE); /* only a hint */
 	return extents;
 }
 
@@ -96,7 +96,7 @@ static bool is_in(const struct reach_span *span, uint64_t address)
 	return address >= span->start && address < span->end;
 }
 
-/* The span that holds the address; NULL: none. */
+/* The span that contains the address; NULL: none. */
 static const struct reach_span *find_span(struct reach_index *index, uint64_t address)
 {
 	const struct reach_span *spans = index->spans.items;
@@ -137,7 +137,7 @@ uint32_t reach_index_answer(const struct reach_index *index, const uint32_t *pie
 	/* The last block that begins at or before the address: of this piece, or of one before. */
 	while (at > piece[0] && index->extents[at - 1].start > address)
 		at--;
-	/* A span begins with a block: there is one before. */
+	/* A span starts with a block, so there is one before. */
 	return at > 0 && address < index->extents[at - 1].end ? at - 1 : REACH_NOWHERE;
 }
 

@@ -7,7 +7,7 @@
 
 #define WORD sizeof(uint64_t)
 #define STRING_WORDS 3u  /* of an old std::string before its characters */
-#define VTABLE_WORDS 20u /* of a table that are looked at */
+#define VTABLE_WORDS 20u /* words of a table that are checked */
 #define VTABLE_FUNCTIONS 2u
 #define FIRST_PAGE 4096u
 
@@ -16,7 +16,7 @@ static bool read_words(const struct reach_config *config, uint64_t address, uint
 	return config->read(config->self, address, ret, n * WORD) == n * WORD;
 }
 
-/* Length, capacity, users, then capacity + 1 characters. */
+/* Length, capacity, reference count, then capacity + 1 characters. */
 static bool is_string(const struct reach_config *config, const struct reach_block *block)
 {
 	uint64_t head[2];
@@ -26,7 +26,7 @@ static bool is_string(const struct reach_config *config, const struct reach_bloc
 	       head[1] == block->size_bytes - STRING_WORDS * WORD - 1 && head[0] <= head[1];
 }
 
-/* A number of elements, or of bytes, and then those. */
+/* A count of elements or bytes, followed by them. */
 static bool is_counted(const struct reach_config *config, const struct reach_block *block)
 {
 	uint64_t number;
@@ -35,7 +35,7 @@ static bool is_counted(const struct reach_config *config, const struct reach_blo
 	       number > 0 && (block->size_bytes - WORD) % number == 0;
 }
 
-/* No elements: their number, and nothing behind it. */
+/* An empty array: only its count. */
 static bool is_empty_array(const struct reach_config *config, const struct reach_block *block)
 {
 	uint64_t number;
@@ -44,7 +44,7 @@ static bool is_empty_array(const struct reach_config *config, const struct reach
 	       read_words(config, block->address, &number, 1) && number == 0;
 }
 
-/* The mapped file that an address lies in; NULL: none. */
+/* The mapped file that contains an address; NULL: none. */
 static const struct reach_file *find_file(const struct reach_config *config, uint64_t address)
 {
 	size_t low = 0;
@@ -62,7 +62,7 @@ static const struct reach_file *find_file(const struct reach_config *config, uin
 									       : NULL;
 }
 
-/* Whether functions are listed there. Some may be missing. */
+/* Whether there is a list of functions, possibly with gaps. */
 static bool is_vtable(const struct reach_config *config, uint64_t address)
 {
 	uint64_t words[VTABLE_WORDS];
@@ -85,7 +85,7 @@ static bool is_vtable(const struct reach_config *config, uint64_t address)
 	return functions == VTABLE_FUNCTIONS;
 }
 
-/* An object, and within it another with a table of its own. */
+/* An object that contains another one with its own vtable. */
 static bool is_second_base(const struct reach_config *config, const struct reach_block *block,
 			   uint32_t offset)
 {

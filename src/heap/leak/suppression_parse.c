@@ -43,7 +43,7 @@ static int no_memory(const struct parser *parser)
 	return error_set(parser->err, -ENOMEM, "%s: no memory for its rules", parser->name);
 }
 
-/* The next line that says something. 1, 0 at the end, or negative. */
+/* The next line that is not blank or a comment. 1, 0 at the end, or negative. */
 static int next_line(struct parser *parser)
 {
 	while (parser->at < parser->end) {
@@ -104,8 +104,8 @@ static int end_rule(struct parser *parser, struct suppression *rule)
 }
 
 /*
- * What is left of a linker name with * in it: the names that it is made of, in their order,
- * with anything between them. Others write such patterns, but stacks have readable names.
+ * Turns a linker name with * into a pattern of the names in it, in order, with anything between
+ * them. Other tools use such patterns, but our stacks have demangled names.
  */
 static void pieces_of_linker_name(const char *name, char *ret, size_t size)
 {
@@ -129,7 +129,7 @@ static void pieces_of_linker_name(const char *name, char *ret, size_t size)
 	ret[used] = '\0';
 }
 
-/* The pattern of a function: a linker name becomes a readable one. NULL without memory. */
+/* The pattern of a function: a linker name is demangled. NULL: out of memory. */
 static const char *function_pattern(struct parser *parser, const char *text)
 {
 	char pieces[SUPPRESSION_LINE_MAX + 4];
@@ -190,7 +190,7 @@ struct kind_name {
 };
 
 static const struct kind_name valgrind_kinds[] = {
-	/* What only freed memory points to is lost for memcheck. */
+	/* memcheck counts blocks that only freed memory points to as lost. */
 	{"definite", 1u << LEAK_DEFINITE | 1u << LEAK_PROBABLE | SUPPRESS_UNSCANNED},
 	{"indirect", 1u << LEAK_INDIRECT | SUPPRESS_UNSCANNED},
 	{"possible", 1u << LEAK_POSSIBLE | SUPPRESS_UNSCANNED},
@@ -236,7 +236,7 @@ static int parse_kinds(struct parser *parser, const char *text, const struct kin
 
 /* valgrind */
 
-/* "Memcheck:Leak", with other tools beside it. */
+/* "Memcheck:Leak", possibly with other tools. */
 static bool is_memcheck_leak(const char *text)
 {
 	const char *colon = strchr(text, ':');
@@ -306,7 +306,7 @@ static int parse_valgrind(struct parser *parser)
 
 /* Our own */
 
-/* The rest of a line that begins with a word; NULL when it does not. */
+/* The rest of a line that begins with a word; NULL: it does not. */
 static const char *after_word(const char *line, const char *word)
 {
 	size_t size = strlen(word);
@@ -412,7 +412,7 @@ static int parse_own(struct parser *parser, const char *name)
 	return end_rule(parser, &rule);
 }
 
-/* LeakSanitizer: "leak:pattern"; its sisters have other words. */
+/* LeakSanitizer: "leak:pattern"; other sanitizers use other words. */
 static int parse_lsan(struct parser *parser)
 {
 	const char *pattern = strchr(parser->line, ':') + 1;

@@ -21,8 +21,8 @@ void suppressions_fini(struct suppressions *list)
 
 bool suppression_glob(const char *pattern, const char *text)
 {
-	const char *star = NULL; /* the last one that was met */
-	const char *from = NULL; /* where the text goes on after it */
+	const char *star = NULL; /* the last star seen */
+	const char *from = NULL; /* where the text continues after it */
 
 	while (*text) {
 		if (*pattern == '*') {
@@ -49,8 +49,8 @@ static bool begins_with(const char *pattern, size_t size, const char *text)
 }
 
 /*
- * As LeakSanitizer does: anywhere in the text, ^ and $ are its ends. The pieces between the stars
- * are looked for one after the other.
+ * As in LeakSanitizer: a pattern matches anywhere in the text, ^ and $ anchor it. The pieces
+ * between the stars are searched one after the other.
  */
 static bool fits_anywhere(const char *pattern, const char *text)
 {
@@ -93,7 +93,7 @@ static bool fits_path(const char *pattern, const char *path)
 	return false;
 }
 
-/* Patterns need not repeat what a function takes. */
+/* Patterns may leave out the parameters of a function. */
 static bool fits_function(const char *pattern, const char *name)
 {
 	char bare[SUPPRESSION_LINE_MAX];
@@ -125,13 +125,13 @@ static bool fits_call(const struct suppression_frame *frame, const struct suppre
 	return true;
 }
 
-/* Frames of a rule against the innermost calls; those further out may be anything. */
+/* Matches the frames of a rule against the innermost calls; outer calls may be anything. */
 static bool fits_calls(const struct suppression_frame *frames, size_t frame_count,
 		       const struct suppression_call *calls, size_t call_count)
 {
 	size_t frame = 0;
 	size_t call = 0;
-	size_t dots = SIZE_MAX; /* the frame behind the last "..." */
+	size_t dots = SIZE_MAX; /* the frame after the last "..." */
 	size_t from = 0;
 
 	while (frame < frame_count) {
@@ -151,7 +151,7 @@ static bool fits_calls(const struct suppression_frame *frames, size_t frame_coun
 	return true;
 }
 
-/* What is called for memory, as patterns for the innermost frame name it. */
+/* Whether the pattern of an innermost frame names an allocator. */
 static bool names_an_allocator(const struct suppression_frame *frame)
 {
 	static const char *const names[] = {
@@ -181,8 +181,8 @@ static bool names_an_allocator(const struct suppression_frame *frame)
 }
 
 /*
- * The innermost frame of others is the function that was called for memory. Here it is the one
- * that called, unless a library allocates for it: both ways are tried.
+ * For other tools, the innermost frame is the allocator function. Here it is its caller, unless a
+ * library allocates for it: both are tried.
  */
 static bool fits_stack(const struct suppressions *list, const struct suppression *rule,
 		       const struct suppression_subject *subject)
@@ -246,7 +246,7 @@ size_t suppressions_find(const struct suppressions *list, const struct suppressi
 	return SIZE_MAX;
 }
 
-/* All of a file, no more than may be parsed. */
+/* Reads a whole file, up to the size that may be parsed. */
 static int read_file(const char *path, struct bytes *ret, struct error *err)
 {
 	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -39,7 +39,7 @@ static void add(struct heap_spans *spans, const struct heap_span *more)
 			vec_push(&spans->items, *more) < 0;
 }
 
-/* Makes one slice of two. */
+/* Merges slices in pairs. */
 static void double_slices(struct heap_spans *spans)
 {
 	size_t count = spans->items.count;
@@ -73,7 +73,7 @@ void heap_spans_add(struct heap_spans *spans, uint32_t share, uint64_t born_ns, 
 		return;
 	while (last_ns / spans->slice_ns >= HEAP_SPANS_SLICES && !spans->failed)
 		double_slices(spans);
-	if (born_ns > last_ns) /* by clocks of different CPUs */
+	if (born_ns > last_ns) /* because of clock skew between CPUs */
 		born_ns = last_ns;
 	span.born = (uint32_t)(born_ns / spans->slice_ns);
 	span.died = died_ns == UINT64_MAX ? HEAP_SPANS_LIVE : (uint32_t)(died_ns / spans->slice_ns);

@@ -9,11 +9,11 @@
 #include "heap/report.h"
 
 #define TOLERANCE 0.05  /* of the peak */
-#define NEAR 0.25       /* of the tolerance: what ends of a plateau may be off it */
-#define EXPLAINED 0.5   /* of the way between two plateaus that must be made between them */
-#define ALIKE 4.0       /* slopes that differ by no more than so many times */
-#define JUMP 3.0        /* what is so many times as steep as the slope around it */
-#define KEPT_FOR_END 4u /* findings: how it ends is told however much came before */
+#define NEAR 0.25       /* share of the tolerance: how far the ends of a plateau may deviate */
+#define EXPLAINED 0.5   /* share of the change between two plateaus that must happen between them */
+#define ALIKE 4.0       /* slopes that differ by no more than this factor are alike */
+#define JUMP 3.0        /* a jump is this many times as steep as the slope around it */
+#define KEPT_FOR_END 4u /* findings reserved for the end of the recording */
 
 struct search {
 	const struct heap_report *report;
@@ -27,10 +27,10 @@ struct search {
 	const struct heap_groups *groups;
 };
 
-/* A stretch of steps; first is the step after it began to be level. */
+/* A range of steps; first is the step after it became level. */
 struct plateau {
 	size_t first;
-	size_t end; /* the step behind the last */
+	size_t end; /* one past the last step */
 	double level;
 };
 
@@ -57,7 +57,7 @@ static uint64_t end_of(const struct search *search, size_t step)
 	return (step + 1) * search->report->timeline.step_ns;
 }
 
-/* What was live when a step began. */
+/* The live bytes at the start of a step. */
 static double live_before(const struct search *search, size_t step)
 {
 	return step > 0 ? search->report->timeline.steps.items[step - 1].live.bytes : 0;
@@ -72,7 +72,7 @@ static double mean_of(const struct heap_step *steps, size_t from, size_t end)
 	return sum / (double)(end - from);
 }
 
-/* By how much it rises in a step of a stretch. Halves are compared, for ends are chance. */
+/* The average rise per step in a range. Compares halves, because the ends are noise. */
 static double slope_of(const struct search *search, size_t from, size_t end)
 {
 	const struct heap_step *steps = search->report->timeline.steps.items;
@@ -83,7 +83,7 @@ static double slope_of(const struct search *search, size_t from, size_t end)
 				   (double)(end - from - half);
 }
 
-/* Whether all of a stretch is near to a line with a slope: it has no jumps. */
+/* Whether a whole range is close to a line with this slope, without jumps. */
 static bool is_straight(const struct search *search, size_t from, size_t end, double slope)
 {
 	const struct heap_step *steps = search->report->timeline.steps.items;
@@ -99,7 +99,7 @@ static bool is_straight(const struct search *search, size_t from, size_t end, do
 	return high - low <= search->tolerance;
 }
 
-/* Whether a stretch rises or falls evenly with the one around it, of which it is a part. */
+/* Whether a range has the same slope as the larger range around it. */
 static bool goes_on(const struct search *search, size_t length, double own, size_t from, size_t end)
 {
 	double whole = slope_of(search, from, end);
@@ -108,7 +108,7 @@ static bool goes_on(const struct search *search, size_t length, double own, size
 	       whole / own < ALIKE && is_straight(search, from, end, whole);
 }
 
-/* Whether a stretch is but a piece of a slope. There may be a jump on one side of it. */
+/* Whether a range is only part of a slope. There may be a jump on one side. */
 static bool is_slope(const struct search *search, size_t from, size_t end)
 {
 	size_t count = search->report->timeline.steps.count;
@@ -121,7 +121,7 @@ static bool is_slope(const struct search *search, size_t from, size_t end)
 	       goes_on(search, length, own, first, end) || goes_on(search, length, own, from, last);
 }
 
-/* Takes the ends off a plateau that lead to it and away from it. */
+/* Removes the ends of a plateau that lead to it and away from it. */
 static struct plateau without_ends(const struct search *search, size_t first, size_t end)
 {
 	const struct heap_step *steps = search->report->timeline.steps.items;
@@ -135,7 +135,7 @@ static struct plateau without_ends(const struct search *search, size_t first, si
 	return (struct plateau){first, end, mean_of(steps, first, end)};
 }
 
-/* The step behind the stretch from a step on that stays within the tolerance. */
+/* The end of the range starting at a step that stays within the tolerance. */
 static size_t level_until(const struct search *search, size_t from)
 {
 	const struct heap_step *steps = search->report->timeline.steps.items;
@@ -152,7 +152,7 @@ static size_t level_until(const struct search *search, size_t from)
 	return from;
 }
 
-/* Whether the way from one plateau to the next is made between them, and not within them. */
+/* Whether the change from one plateau to the next happens between them, not within them. */
 static bool is_apart(const struct search *search, const struct plateau *last,
 		     const struct plateau *next)
 {
@@ -164,7 +164,7 @@ static bool is_apart(const struct search *search, const struct plateau *last,
 	       (steps[next->first].live.bytes - before) / way >= EXPLAINED;
 }
 
-/* The next plateau after the last. False when there is none. */
+/* Finds the next plateau. False: none. */
 static bool find_plateau(const struct search *search, const struct plateau *last,
 			 struct plateau *ret)
 {
@@ -176,7 +176,8 @@ static bool find_plateau(const struct search *search, const struct plateau *last
 		if (end - from < search->shortest)
 			continue;
 		if (is_slope(search, from, end)) {
-			from += (end - from) / 16; /* what begins there is much the same */
+			from += (end - from) /
+				16; /* starting points in between give much the same */
 			continue;
 		}
 		*ret = without_ends(search, from, end);
@@ -208,7 +209,7 @@ static void add_cause(struct heap_finding *finding, uint32_t group, double bytes
 	}
 }
 
-/* What each site held at the peak: that is known to the byte. */
+/* What each site held at the peak, which is exact. */
 static void hold_at_peak(const struct heap_report *report, double *held)
 {
 	for (size_t i = 0; i < report->sites.sites.count; i++)
@@ -222,8 +223,8 @@ static void hold_at_peak(const struct heap_report *report, double *held)
 }
 
 /*
- * What each site held in a spike that is not the peak of all. It may come and go within a step,
- * whose end does not show it; then those sites do that held their most in it.
+ * What each site held in a spike that is not the overall peak. It may come and go within a step, so
+ * that the end of the step does not show it; then the sites that had their own peak in it count.
  */
 static void hold_in_spike(const struct heap_report *report, const struct heap_finding *spike,
 			  uint64_t top_ns, double *held)
@@ -275,7 +276,10 @@ static int add_finding(struct search *search, struct heap_finding finding, uint6
 	return vec_push(&search->findings->items, finding);
 }
 
-/* Spikes in a stretch of steps, above levels on either side; before_ns is when it was level. */
+/*
+ * Finds spikes in a range of steps, above the levels on either side; before_ns is when it was
+ * level.
+ */
 static int find_spikes(struct search *search, size_t from, size_t end, double level,
 		       uint64_t before_ns)
 {
@@ -309,7 +313,7 @@ static int find_spikes(struct search *search, size_t from, size_t end, double le
 	return r;
 }
 
-/* The next step in which much of a way is made at once; where there is none, the end. */
+/* The next step with a jump; the end if there is none. */
 static size_t find_jump(const struct search *search, size_t from, size_t end, double slope)
 {
 	const struct heap_step *steps = search->report->timeline.steps.items;
@@ -323,7 +327,7 @@ static size_t find_jump(const struct search *search, size_t from, size_t end, do
 	return from;
 }
 
-/* What leads to a level in the step before end: at once or, upwards, little by little. */
+/* Adds the change to a level in the step before end: a step or, upwards, growth. */
 static int add_change(struct search *search, size_t from, size_t end, double before, double level)
 {
 	bool grows = level > before && end - from > search->shortest + 1;
@@ -340,7 +344,9 @@ static int add_change(struct search *search, size_t from, size_t end, double bef
 			   before_ns, end_of(search, end - 1));
 }
 
-/* From the last plateau to a level. Slopes on either side of jumps are told apart from them. */
+/*
+ * Adds the changes from the last plateau to a level. Separates jumps from the slopes around them.
+ */
 static int add_way(struct search *search, const struct plateau *last, size_t end, double level)
 {
 	size_t from = last->end;
@@ -362,12 +368,12 @@ static int add_way(struct search *search, const struct plateau *last, size_t end
 	return r < 0 ? r : add_change(search, from, end, before, level);
 }
 
-/* What lies between two plateaus, and the second. */
+/* Adds what is between two plateaus, and the second plateau. */
 static int add_plateau(struct search *search, const struct plateau *last,
 		       const struct plateau *next)
 {
 	uint64_t before_ns = last->end > 0 ? end_of(search, last->end - 1) : 0;
-	/* What is level at the end of its first step may have been anything within it. */
+	/* A range that is level at the end of its first step may have been anything within it. */
 	int r = find_spikes(search, last->end, next->first + 1, fmax(last->level, next->level),
 			    before_ns);
 
@@ -385,7 +391,7 @@ static int add_plateau(struct search *search, const struct plateau *last,
 				   end_of(search, next->first));
 }
 
-/* What follows the last plateau. It need not come down again, nor become level. */
+/* Adds what follows the last plateau. It need not come down again or become level. */
 static int add_end(struct search *search, const struct plateau *last)
 {
 	const struct heap_timeline *timeline = &search->report->timeline;

@@ -14,21 +14,21 @@
 
 #define WINDOWS 20u
 #define SURE_Z 4.0         /* standard deviations of Kendall's count of pairs */
-#define SMALLEST_PART 0.15 /* of the rise that each half must have */
-#define SMALLEST_RISE 0.02 /* of the whole: less is not counted as one */
-#define LARGEST_RISE 0.6   /* of the whole: more is a step */
+#define SMALLEST_PART 0.15 /* share of the rise that each half must have */
+#define SMALLEST_RISE 0.02 /* share of the total rise: smaller rises do not count */
+#define LARGEST_RISE 0.6   /* share of the total rise: a larger one is a step */
 #define FEWEST_RISES 5u
-#define LONG_NS (60u * NS_PER_SEC) /* what has grown for so long is believed */
+#define LONG_NS (60u * NS_PER_SEC) /* growth over this time is fully trusted */
 #define UNSURE (GROWTH_SURE - 0.01)
-#define LATE_SHARE 20u /* a program frees all in the last part, one in so many */
+#define LATE_SHARE 20u /* programs free everything in this last part of a run */
 
-/* A stretch of steps in windows. */
+/* A period divided into windows. */
 struct stretch {
 	const double *live;
 	size_t first; /* step */
 	size_t end;
-	double low[WINDOWS];   /* the least in each */
-	double floor[WINDOWS]; /* the least in it and in those after it */
+	double low[WINDOWS];   /* minimum of each window */
+	double floor[WINDOWS]; /* minimum of it and all later windows */
 	double rise;           /* of the floor */
 };
 
@@ -54,7 +54,7 @@ static void cut(struct stretch *stretch, const double *live, size_t first, size_
 	stretch->rise = stretch->floor[WINDOWS - 1] - stretch->floor[0];
 }
 
-/* How much more often later windows hold more than earlier ones, in standard deviations. */
+/* How significantly later windows hold more than earlier ones, in standard deviations. */
 static double trend_z(const struct stretch *stretch)
 {
 	const double n = WINDOWS;
@@ -90,7 +90,7 @@ static struct line fit(const double *x, const double *y, size_t count)
 	return line;
 }
 
-/* Whether a curve that levels off describes a stretch much better than a line does. */
+/* Whether a curve that levels off fits much better than a line. */
 static bool is_bent(const struct stretch *stretch)
 {
 	static const double spans[] = {0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5};
@@ -110,11 +110,11 @@ static bool is_bent(const struct stretch *stretch)
 		if (bent.slope > 0)
 			best = fmin(best, bent.error);
 	}
-	/* Of what rounding leaves nothing follows. */
+	/* Ignores rounding errors. */
 	return best < 0.5 * straight && sqrt(straight / WINDOWS) > 1e-4 * stretch->rise;
 }
 
-/* The slope of its last third, in slopes of the whole. */
+/* The slope of its last third, relative to the overall slope. */
 static double last_slope(const struct stretch *stretch)
 {
 	double x[WINDOWS];
@@ -130,8 +130,9 @@ static double last_slope(const struct stretch *stretch)
 struct rises {
 	unsigned int count;
 	double largest;
-	unsigned int longest_still; /* windows without one, before the last rise */
-	unsigned int still;         /* and since */
+	unsigned int
+		longest_still; /* longest run of windows without a rise, before the last rise */
+	unsigned int still;    /* windows since the last rise */
 };
 
 static struct rises count_rises(const struct stretch *stretch)
@@ -154,7 +155,7 @@ static struct rises count_rises(const struct stretch *stretch)
 	return rises;
 }
 
-/* Whether more than half of what there is in a stretch was given back at some time. */
+/* Whether more than half of the memory was freed at some time. */
 static bool was_released(const struct stretch *stretch)
 {
 	double most = stretch->low[0];
@@ -194,7 +195,7 @@ static enum growth_kind judge_stretch(const struct stretch *stretch, bool is_par
 	return GROWTH_UNBOUNDED;
 }
 
-/* What has been watched for long is more certain. */
+/* Longer observation gives more confidence. */
 static double confidence_of(const struct stretch *stretch, uint64_t step_ns)
 {
 	uint64_t watched_ns = (stretch->end - stretch->first) * step_ns;
@@ -215,7 +216,7 @@ static double rate_between(const struct stretch *stretch, size_t from, size_t to
 	return fit(x + from, stretch->low + from, to - from).slope;
 }
 
-/* Where two lines describe it much better than one, and one is three times as steep. */
+/* Finds a change of rate: two lines fit much better than one, and one is three times as steep. */
 static void find_change(const struct stretch *stretch, uint64_t step_ns, struct growth *growth)
 {
 	double x[WINDOWS];
@@ -250,7 +251,7 @@ static void find_change(const struct stretch *stretch, uint64_t step_ns, struct 
 	}
 }
 
-/* Without what is given back when the program ends. */
+/* Leaves out the frees at the end of the program. */
 static size_t without_the_end(const double *live, size_t count)
 {
 	double most = 0;
@@ -295,7 +296,7 @@ struct growth growth_judge(const double *live_bytes, size_t count, uint64_t step
 	return growth;
 }
 
-/* Moments in the order of their groups, and of time within each. */
+/* Changes sorted by group, then by time. */
 struct change {
 	uint32_t group;
 	uint32_t step;
@@ -312,7 +313,7 @@ static int compare_changes(const void *a, const void *b)
 	return x->step < y->step ? -1 : x->step > y->step;
 }
 
-/* What changed in the steps, of sites that are in a group. Returns how many. */
+/* Lists the changes of sites that are in a group. Returns their number. */
 static size_t list_changes(const struct heap_report *report, const struct heap_groups *groups,
 			   double *held, struct change *changes)
 {
@@ -336,7 +337,7 @@ static size_t list_changes(const struct heap_report *report, const struct heap_g
 	return count;
 }
 
-/* The changes of one group become what it held. */
+/* Turns the changes of one group into its levels. */
 static void follow(const struct change *changes, size_t count, double *live, size_t steps)
 {
 	double bytes = 0;
@@ -373,7 +374,7 @@ int growth_find(const struct heap_report *report, const struct heap_groups *grou
 
 		while (end < count && changes[end].group == group)
 			end++;
-		/* Most sites change but a few times: nothing follows from that. */
+		/* Most sites change only a few times, which shows nothing. */
 		if (end - at >= FEWEST_RISES) {
 			follow(changes + at, end - at, live, steps);
 			ret[group] = growth_judge(live, steps, report->timeline.step_ns);

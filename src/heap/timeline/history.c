@@ -13,7 +13,7 @@ void heap_history_fini(struct heap_history *history)
 	vec_fini(&history->latest);
 }
 
-/* Leaves one row for each id in a stretch of time. */
+/* Leaves one row for each id in a period. */
 static int coarsen(struct heap_history *history)
 {
 	size_t kept = 0;
@@ -58,7 +58,7 @@ int heap_history_add(struct heap_history *history, const struct heap_moment *mom
 			if (coarsen(history) < 0)
 				return -ENOMEM;
 		}
-		/* With one row for each there is nothing more to be had. */
+		/* With one row for each id, coarser periods would not help. */
 		if (history->moments.count > history->limit / 2)
 			history->limit = history->moments.count * 2;
 	}
@@ -80,7 +80,7 @@ void heap_history_at(const struct heap_history *history, uint64_t time_ns, doubl
 
 /* Integrals over time of a value that changes in steps: seconds and bytes. */
 struct fit {
-	double from; /* where the present value begins */
+	double from; /* start of the current value */
 	double value;
 	double time, time_time, bytes, bytes_bytes, time_bytes;
 };
@@ -124,7 +124,7 @@ int heap_history_trends(const struct heap_history *history, uint64_t begin_ns, u
 			const uint32_t *ids, size_t count, struct heap_trend *trends)
 {
 	SCOPED(mem) struct fit *fits = calloc(count + 1, sizeof(*fits));
-	SCOPED(mem) uint32_t *places = NULL; /* by id: where in ids, plus one */
+	SCOPED(mem) uint32_t *places = NULL; /* by id: index in ids, plus one */
 	uint32_t highest = 0;
 	double scale = 1.0 / (double)NS_PER_SEC;
 

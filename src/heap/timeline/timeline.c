@@ -28,7 +28,7 @@ static void merge(struct heap_step *step, const struct heap_step *next)
 	step->freed.blocks += next->freed.blocks;
 }
 
-/* Makes one step of two. Of an odd number the last goes on as the present one. */
+/* Merges steps in pairs. If their number is odd, the last becomes the current one. */
 static void merge_pairs(struct heap_timeline *timeline)
 {
 	size_t count = timeline->steps.count;
@@ -50,7 +50,7 @@ static void merge_pairs(struct heap_timeline *timeline)
 	timeline->end_ns = (timeline->steps.count + 1) * timeline->step_ns;
 }
 
-/* The present step is over. */
+/* Ends the current step. */
 static int end_step(struct heap_timeline *timeline)
 {
 	struct heap_sum live = timeline->now.live;
