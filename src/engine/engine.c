@@ -80,7 +80,7 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 	return 0;
 }
 
-/* Time off the CPUs without the wakers that were asked for would be another recording. */
+/* Off-CPU time without the requested wakers would be a different recording. */
 static int check_wakers(const struct engine_ops *ops, const struct engine_config *config,
 			struct error *err)
 {
@@ -115,15 +115,15 @@ static int open_one(const struct engine_ops *ops, const struct engine_config *co
 	return 0;
 }
 
-/* Whether another engine may do where this failure was met: not where the wish is at fault. */
+/* Whether another engine may work after this failure: not if the request itself is invalid. */
 static bool may_help(int code)
 {
 	return code != -EINVAL && code != -ESRCH && code != -ENOMEM;
 }
 
 /*
- * The probes said that the engine works, and this target was too much for it. Of the lesser ones
- * those can take over that need no process started in a way of their own.
+ * The engine's probe passed, but opening failed for this target. Engines further down the list can
+ * take over, if they do not need to start the process in their own way.
  */
 static int open_lesser(const struct engine_ops *ops, const struct engine_config *config,
 		       const struct target *target, struct sink *sink, const struct error *why,
@@ -269,7 +269,7 @@ const char *engine_notice(struct engine *engine)
 	return engine->ops->notice(engine->self);
 }
 
-/* Walks that go on have not ended: the first end is the one after that. */
+/* UNWIND_GOING is not an end: the first end is the one after it. */
 _Static_assert(UNWIND_ENDS - 1 == ENGINE_ENDS && UNWIND_ROOT == 1,
 	       "ends are counted from the root");
 

@@ -6,8 +6,8 @@
 #define LIMIT_NS (20 * NS_PER_MS)
 
 /*
- * A loop of clock reads takes tens of nanoseconds a round; whatever took longer
- * than this was an interruption, and longer than the other, somebody else's.
+ * A round of clock reads takes tens of nanoseconds; a longer gap is an interruption, and one above
+ * the upper limit was caused by something else.
  */
 #define HOLE_MIN_NS 400u
 #define HOLE_MAX_NS (50 * NS_PER_US)

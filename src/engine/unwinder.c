@@ -19,7 +19,7 @@
 #include "process_stacks/registers.h"
 #include "unwind/arch/native.h"
 
-/* As large as an unknown stack is taken for: the usual limit. */
+/* Assumed size of an unknown stack: the usual limit. */
 #define STACK_BYTES (8u << 20)
 
 struct unwinder {
@@ -32,7 +32,7 @@ struct unwinder {
 struct code_region {
 	struct unwind_module module;
 	const struct map_region *region; /* of the process's maps */
-	bool tried;                      /* its table has been looked for */
+	bool tried;                      /* its table has been searched for */
 };
 
 struct unwinder_process {
@@ -77,13 +77,13 @@ void unwinder_free(struct unwinder *unwinder)
 
 static bool is_same_file(const struct module *a, const struct module *b)
 {
-	/* A build id alone is only what somebody wrote into a file. */
+	/* A build id alone proves nothing: anybody can write it into a file. */
 	return a->kind == b->kind && build_id_equal(&a->build_id, &b->build_id) &&
 	       a->device == b->device && a->inode == b->inode && a->mtime_ns == b->mtime_ns &&
 	       a->size_bytes == b->size_bytes;
 }
 
-/* The number of a file among those seen, ID_NONE without memory. */
+/* The number of a file among those seen; ID_NONE: out of memory. */
 static uint32_t module_id(struct unwinder *unwinder, const struct module *module)
 {
 	struct module identity = *module;
@@ -97,7 +97,7 @@ static uint32_t module_id(struct unwinder *unwinder, const struct module *module
 	return (uint32_t)unwinder->modules.count - 1;
 }
 
-/* Looks for the table of a region that a walk has come to. */
+/* Loads the table of a region that a walk has reached. */
 static void load_region(struct unwinder_process *process, struct code_region *code)
 {
 	struct unwinder *unwinder = process->unwinder;
@@ -240,8 +240,8 @@ static bool read_copy(void *context, uint64_t address, uint64_t *ret)
 }
 
 /*
- * The mapping that sp is in. The stack of the main thread grows: what lies below
- * its mapping, down to the next one, belongs to it too.
+ * The mapping that contains sp. The stack of the main thread grows: the space below its mapping,
+ * down to the next one, belongs to it too.
  */
 static bool find_stack(void *context, uint64_t sp, struct unwind_stack *ret)
 {
@@ -285,11 +285,12 @@ int unwinder_walk_thread(struct unwinder_process *process, pid_t tid, struct unw
 	if (r < 0)
 		return r;
 	unwind_frame_init(&frame, &UNWIND_NATIVE, registers.values, registers.pc);
-	/* Which of its stacks a thread is on is not known: see unwind_signal(). */
+	/* It is unknown which of its stacks a thread is on: see unwind_signal(). */
 	known = find_stack(process, frame.sp, &space.limits.alternate);
-	if (!known) /* that of a new thread; what cannot be read ends the walk */
+	if (!known) /* that of a new thread; the walk ends at unreadable memory */
 		space.limits.alternate = (struct unwind_stack){frame.sp, frame.sp + STACK_BYTES};
-	process->memory.pid = tid; /* the main thread may have ended, and its memory with it */
+	process->memory.pid =
+		tid; /* the main thread may have ended; then its memory cannot be read */
 	remote_memory_window(&process->memory, frame.sp, space.limits.alternate.high);
 	unwind_walk(&space, &frame, trace);
 	return known ? 0 : 1;
@@ -302,7 +303,7 @@ void unwinder_walk_copy(struct unwinder_process *process, const struct stack_cop
 	struct unwind_frame frame;
 
 	unwind_frame_init(&frame, &UNWIND_NATIVE, copy->registers->values, copy->registers->pc);
-	/* The copy may be all of the stack or not: its end is no reason of its own. */
+	/* The copy may or may not be the whole stack, so its end is not the end of the stack. */
 	space.limits.stack.low = frame.sp;
 	space.limits.stack.high = UINT64_MAX;
 	space.reader.read = read_copy;

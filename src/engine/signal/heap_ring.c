@@ -15,7 +15,7 @@
 #include "process_stacks/raw_stacks.h"
 #include "wire/heap_record.h"
 
-#define BATCH_EVENTS 512u /* what was read just now is still near when it is handed on */
+#define BATCH_EVENTS 512u /* small enough to stay in the cache until it is passed on */
 #define MAX_DEPTH 4096u
 #define STACK_WORDS (sizeof(struct session_stack) / 8)
 
@@ -23,10 +23,10 @@ _Static_assert((int)SESSION_REALLOC == (int)HEAP_REALLOC && (int)SESSION_POOL ==
 		       (int)SESSION_CALLS == (int)HEAP_CALLS,
 	       "calls are the same on both sides");
 
-/* A stack that a thread has named. */
+/* A stack numbered by a thread. */
 struct numbered {
 	uint32_t id;    /* of the sink */
-	uint32_t round; /* of heap_rings, that the id is from */
+	uint32_t round; /* round of heap_rings in which the id is valid */
 	uint64_t first; /* in pcs */
 	uint32_t count;
 	uint8_t end; /* enum unwind_end */
@@ -35,20 +35,21 @@ struct numbered {
 struct heap_ring {
 	VEC(struct numbered) numbers;
 	VEC(uint64_t) pcs;
-	uint64_t last_ns; /* of the last event: a clock that is corrected does not go back */
+	uint64_t last_ns; /* of the last event: times never go back, even if the clock is corrected
+			   */
 };
 
 struct heap_rings {
 	struct sink *sink;
-	uint64_t sample_bytes; /* 0: all blocks are there */
+	uint64_t sample_bytes; /* 0: all blocks are recorded */
 	struct process_tracker *tracker;
 	struct raw_stacks *stacks;
 	const struct tick_clock *clock;
 	uint32_t round;
 	uint64_t events;
-	uint32_t rates; /* notes of the batch on how blocks are chosen: no allocations */
+	uint32_t rates; /* sampling rate records in the batch, which are not allocations */
 	uint64_t damaged;
-	/* Of the thread that is read just now: */
+	/* Of the thread being read: */
 	pid_t pid;
 	uint32_t tid;
 	uint32_t thread;
@@ -95,7 +96,7 @@ void heap_ring_free(struct heap_ring *ring)
 	free(ring);
 }
 
-/* The stack before the next one, NULL when that is the first: numbers may begin anew with it. */
+/* The previous stack; NULL: the next one is the first, because numbers may restart. */
 static const struct numbered *begin_stack(struct heap_ring *ring, bool anew)
 {
 	if (anew)
@@ -103,11 +104,11 @@ static const struct numbered *begin_stack(struct heap_ring *ring, bool anew)
 	return ring->numbers.count > 0 ? &ring->numbers.items[ring->numbers.count - 1] : NULL;
 }
 
-/* The frames of a stack: its own, and the last ones of the stack before it. */
+/* Adds the frames of a stack: its own, and the last ones of the previous stack. */
 static int add_stack(struct heap_rings *rings, struct heap_ring *ring,
 		     const struct session_stack *stack, uint32_t words)
 {
-	bool whole = words >= STACK_WORDS; /* or the ring may end behind its first word */
+	bool whole = words >= STACK_WORDS; /* else the ring may end after its first word */
 	uint32_t kept = whole ? stack->kept : 0;
 	uint32_t fresh = whole ? stack->fresh : 0;
 	const struct numbered *last = begin_stack(ring, whole && stack->number == 0);
@@ -176,7 +177,7 @@ int heap_rings_hand_on(struct heap_rings *rings)
 	return sink_heap(rings->sink, &batch, NULL);
 }
 
-/* Events are of one thread from here on. */
+/* Switches to the events of a thread. */
 static int turn_to(struct heap_rings *rings, pid_t pid, uint32_t tid)
 {
 	struct tracked_process *process;
@@ -190,7 +191,7 @@ static int turn_to(struct heap_rings *rings, pid_t pid, uint32_t tid)
 	return r < 0 ? -ENOMEM : 0;
 }
 
-/* Says of a thread's first event which blocks are there. */
+/* Reports the sampling rate before a thread's first event. */
 static int add_rate(struct heap_rings *rings, uint64_t time_ns)
 {
 	rings->batch[rings->count] = (struct heap_event){
@@ -244,7 +245,7 @@ static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
 			rings->damaged++;
 			return 0;
 		}
-	} else if (stacked) { /* without one it is a free all the same */
+	} else if (stacked) { /* without a stack it is still a free */
 		event->stack = stack_id(rings, ring, (uint32_t)record->size, time_ns);
 	}
 	return ++rings->count == BATCH_EVENTS ? heap_rings_hand_on(rings) : 0;
@@ -255,7 +256,7 @@ _Static_assert(SESSION_FREE - SESSION_ALLOC == HEAP_FREE &&
 		       SESSION_KEPT - SESSION_ALLOC == HEAP_KEPT,
 	       "kinds are in the order of ops");
 
-/* Makes the ring of a thread known and its events those that are gathered. */
+/* Creates the ring of a thread and starts collecting its events. */
 static int begin_reading(struct heap_rings *rings, struct heap_ring **ring,
 			 const struct process_file *file, uint32_t tid)
 {

@@ -10,7 +10,7 @@
 _Static_assert(SESSION_HOOKS == ENGINE_HOOKS && SESSION_HOOK_CODE == ENTRY_CODE_BYTES,
 	       "both sides have as many");
 
-/* Those that cannot be hooked are not asked for: a place is left for each, of no file. */
+/* Functions that cannot be hooked are not requested: their slot stays empty. */
 void hooks_ask(const struct hooks *hooks, struct session_control *control)
 {
 	for (size_t i = 0; i < hooks->count; i++) {
@@ -50,7 +50,7 @@ static const char *const reasons[SESSION_HOOK_STATES] = {
 	[SESSION_HOOK_REFUSED] = "cannot be patched: the system forbids it",
 };
 
-/* Why it was not hooked where it should have been; NULL: it was, or nobody has it. */
+/* Why it was not hooked where it should have been; NULL: it was, or no program has it. */
 static const char *reason_of(const struct hooks *hooks, size_t index)
 {
 	if (hooks->items[index].refused)

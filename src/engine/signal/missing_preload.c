@@ -14,7 +14,7 @@
 #define BY_TIME                                                                                    \
 	"the heap can only be recorded from inside; wick record --engine ptrace shows where time " \
 	"goes"
-/* A text, and what to do instead. */
+/* A text followed by an alternative. */
 #define ADVISE(text) (absence->heap ? text BY_TIME : text OTHER_ENGINES)
 #define OUTSIDE "an empty environment (env -i), a static or setuid program or another user"
 
@@ -49,7 +49,7 @@ void missing_preload_look(struct missing_preload *absence)
 	if (r == 0)
 		absence->became_other =
 			status.st_dev != absence->device || status.st_ino != absence->inode;
-	else if (r == -EACCES) /* it was ours, and is not any more */
+	else if (r == -EACCES) /* it was ours, and no longer is */
 		absence->became_other = true;
 }
 

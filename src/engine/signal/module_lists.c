@@ -12,7 +12,7 @@
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/raw_stacks.h"
 
-/* A module that is where another was came after the last one went, however late it is seen. */
+/* A module at the address of an unloaded one was loaded after that, however late it is seen. */
 static void read_map(const struct module_lists *lists, struct process_file *file)
 {
 	uint64_t ticks = atomic_load(&file->head->gone_ticks);
@@ -23,8 +23,8 @@ static void read_map(const struct module_lists *lists, struct process_file *file
 }
 
 /*
- * A program tells of what it loads. What it maps by itself, as V8 does with its own code, is found
- * when a stack leads there.
+ * A program reports modules that it loads. Code that it maps itself, as V8 does, is found when a
+ * stack leads there.
  */
 static void make_list(const struct module_lists *lists, struct process_file *file, bool told)
 {

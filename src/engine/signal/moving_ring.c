@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-/* A word that may change meanwhile. */
+/* Loads a word that may change concurrently. */
 static uint64_t load(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* Copies what should be a record. False when it is none, or there is no memory. */
+/* Copies what should be a record. False: invalid, or out of memory. */
 static bool copy_record(const struct moving_ring *ring, struct moving_copy *copy)
 {
 	uint64_t at = ring->tail & (ring->size - 1);
@@ -43,13 +43,13 @@ const struct session_record *moving_ring_next(struct moving_ring *ring, struct m
 			ring->tail = oldest;
 		if (ring->tail >= ring->head)
 			break;
-		/* The writer gives up before it writes: more than a ring is never left. */
+		/* The writer releases before it writes: at most one ring of data is left. */
 		if (ring->head - ring->tail > ring->size) {
 			skip_damaged(ring);
 			break;
 		}
 		whole = copy_record(ring, copy);
-		/* What was copied counts only if the writer was not there meanwhile. */
+		/* The copy is valid only if the writer has not been there meanwhile. */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load_explicit(&ring->slot->oldest, memory_order_relaxed) > ring->tail)
 			continue;

@@ -33,7 +33,7 @@ static bool own_folder(char *ret, size_t size)
 	ssize_t n;
 	char *slash;
 
-	/* The loader knows the program by the name it was called with, which may be no path. */
+	/* The loader knows the program by its argv[0], which may not be a path. */
 	if (dladdr1((void *)(uintptr_t)own_folder, &info, &found, RTLD_DL_LINKMAP) != 0 &&
 	    (map = found)->l_name[0] == '/')
 		n = snprintf(ret, size, "%s", map->l_name);
@@ -50,7 +50,7 @@ static bool own_folder(char *ret, size_t size)
 
 int preload_path(char *ret, size_t size, struct error *err)
 {
-	/* As built; beside libwick; from the program to libraries, wherever both were unpacked. */
+	/* In the build folder; beside libwick; relative to the program in an unpacked tree. */
 	static const char *const places[] = {"", "/wick", WICK_PRELOAD_FROM_PROGRAM};
 	char own[PATH_MAX];
 
@@ -103,13 +103,18 @@ void preload_interpreter(struct elf_file *elf, char *ret, size_t size)
 	ret[section->size] = '\0';
 }
 
-/* The loader itself, which runs the program that is its argument, and preloads into that. */
+/*
+ * Whether it is the loader itself, which runs the program in its argument and preloads into that.
+ */
 static bool is_loader(const char *path)
 {
 	return strncmp(path_base_name(path), "ld-linux", strlen("ld-linux")) == 0;
 }
 
-/* Why a file has more rights than who starts it, so that its loader preloads nothing; or NULL. */
+/*
+ * Why a file runs with more privileges than its caller, so that the loader ignores LD_PRELOAD; or
+ * NULL.
+ */
 static const char *more_rights(const char *path)
 {
 	struct stat status;
@@ -120,7 +125,7 @@ static const char *more_rights(const char *path)
 	    ((status.st_mode & S_ISGID) && status.st_gid != getegid()))
 		return "it runs with the rights of its owner (setuid)";
 	if (geteuid() == 0)
-		return NULL; /* has them all, and takes none from the file */
+		return NULL; /* root has all privileges already */
 	return getxattr(path, "security.capability", NULL, 0) > 0 ? "its file has capabilities"
 								  : NULL;
 }

@@ -23,18 +23,18 @@
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
 
 struct process_ring {
-	uint64_t tail;       /* words read, ever: the program could change its own */
-	uint64_t lost;       /* that was told already */
-	uint64_t strange;    /* a head that cannot be, when it was looked at last; 0 */
+	uint64_t tail;    /* total words read; our copy, because the program could change its own */
+	uint64_t lost;    /* already reported */
+	uint64_t strange; /* an impossible head at the last check; 0: none */
 	VEC(uint64_t) stack; /* the last one, leaf first */
 	VEC(uint64_t) next;
 	VEC(char) labels; /* of its thread, as texts */
 	struct heap_ring *heap;
 
-	/* Where the oldest records are given up: */
+	/* If the oldest records are overwritten: */
 	struct moving_copy copy;
-	uint64_t read;     /* samples and events, ever */
-	uint64_t given_up; /* likewise, that were told */
+	uint64_t read;     /* total samples and events read */
+	uint64_t given_up; /* total overwritten, already reported */
 };
 
 /* Reads all of it or nothing. */
@@ -43,7 +43,7 @@ static bool read_at(const struct process_file *file, uint64_t offset, void *to, 
 	return pread(file->fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* What cannot be told is told again, or to nobody. */
+/* A failed write is repeated later, or does not matter. */
 static void write_at(const struct process_file *file, uint64_t offset, const void *from,
 		     uint64_t bytes)
 {
@@ -65,7 +65,7 @@ static uint64_t first_slots(uint32_t count)
 	return count < SESSION_FIRST_SLOTS ? count : SESSION_FIRST_SLOTS;
 }
 
-/* Whether what the head says fits into what the file may be. */
+/* Whether the sizes in the head are consistent with the file. */
 static bool is_sane(const struct session_process *head, uint64_t file_bytes)
 {
 	uint64_t ring_bytes = (uint64_t)head->ring_words * 8;
@@ -81,7 +81,7 @@ static bool is_sane(const struct session_process *head, uint64_t file_bytes)
 	       file_bytes >= head->rings_offset + ring_bytes;
 }
 
-/* Reads the head of a file and makes room for what comes of it. */
+/* Reads the head of a file and allocates memory for its slots. */
 static int read_head(struct process_file *file)
 {
 	struct stat status;
@@ -116,7 +116,7 @@ static int read_head(struct process_file *file)
 
 bool process_file_is_later(const struct process_file *file, const struct process_file *other)
 {
-	/* Not by their names: that of a file that has been read is free for the next program. */
+	/* Not by name: the name of a file that was read is reused by the next program. */
 	return file->pid == other->pid && file->created_ticks > other->created_ticks;
 }
 
@@ -154,7 +154,7 @@ void process_file_close(struct process_file *file)
 {
 	if (!file)
 		return;
-	/* Nobody scans it any more: it does not wait for that at its end. */
+	/* There will be no scan: lets the program exit without waiting for one. */
 	if (file->fd >= 0 && file->page != MAP_FAILED)
 		process_file_let_end(file);
 	for (uint32_t i = 0; file->rings && i < file->used; i++) {
@@ -167,7 +167,7 @@ void process_file_close(struct process_file *file)
 	if (file->page != MAP_FAILED)
 		(void)munmap(file->page, sizeof(*file->head));
 	if (file->fd >= 0)
-		(void)close(file->fd); /* what it has is written */
+		(void)close(file->fd); /* nothing is buffered */
 	free(file->rings);
 	free(file->slots);
 	free(file->ring);
@@ -184,7 +184,7 @@ void process_file_publish(struct process_file *file, uint64_t modules, uint32_t 
 			 sizeof(modules));
 	atomic_thread_fence(memory_order_release);
 	write_at(file, at, &changed, sizeof(changed));
-	/* Where the file is too short for it the kernel says so, and nobody waits. */
+	/* If the file is too short, the kernel returns an error, and no thread waits. */
 	(void)syscall(SYS_futex, (uint8_t *)file->page + at, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
@@ -193,7 +193,7 @@ static uint64_t slot_offset(const struct process_file *file, uint32_t index)
 	return session_slot_offset(&file->layout, index);
 }
 
-/* Makes the stack of a sample out of its own frames and those of the one before it. */
+/* Builds the stack of a sample from its own frames and those of the previous one. */
 static bool join(struct process_ring *ring, const struct session_sample *sample, uint32_t fresh,
 		 uint32_t kept)
 {
@@ -213,7 +213,7 @@ static bool join(struct process_ring *ring, const struct session_sample *sample,
 	return true;
 }
 
-/* The bytes of the texts at the end of a record, up to their end mark; 0 without that. */
+/* The size of the texts at the end of a record, up to their end mark; 0 without one. */
 static uint32_t count_text(const char *text, uint32_t size)
 {
 	static const char mark[] = SESSION_TEXT_END;
@@ -274,7 +274,7 @@ static int read_sample(struct process_file *file, uint32_t index, const struct s
 	return reader->sample(reader->self, file, &sample);
 }
 
-/* How much of its room a thread has for its ring: it says so. */
+/* The part of its space that a thread uses for its ring, as it reports. */
 static uint64_t words_of(const struct process_file *file, uint32_t index)
 {
 	uint32_t words = file->slots[index].ring_words;
@@ -283,7 +283,7 @@ static uint64_t words_of(const struct process_file *file, uint32_t index)
 	return words >= 32 && words < most && (words & (words - 1)) == 0 ? words : most;
 }
 
-/* Copies the words of a ring from tail to head to where they stand in the ring. */
+/* Copies the words of a ring from tail to head to the same positions. */
 static bool read_ring(struct process_file *file, uint32_t index, uint64_t tail, uint64_t head)
 {
 	uint64_t offset = session_ring_offset(&file->layout, index);
@@ -302,7 +302,7 @@ static int read_record(struct process_file *file, uint32_t index,
 {
 	uint32_t kind = session_kind(record);
 
-	if (session_is_heap(kind) && reader->heap) { /* whoever reads them did not take it */
+	if (session_is_heap(kind) && reader->heap) { /* the reader did not accept it */
 		file->damaged++;
 		return 0;
 	}
@@ -313,20 +313,20 @@ static int read_record(struct process_file *file, uint32_t index,
 	if (words >= SAMPLE_WORDS)
 		return read_sample(file, index, (const struct session_sample *)record, words,
 				   reader);
-	file->damaged++; /* the ring may end behind it */
+	file->damaged++; /* the ring may end after it */
 	return 0;
 }
 
-/* What was read is the writer's again. */
+/* Returns the words that were read to the writer. */
 static void set_tail(struct process_file *file, uint32_t index, uint64_t tail)
 {
 	file->rings[index].tail = tail;
-	atomic_thread_fence(memory_order_seq_cst); /* nothing of it is read from here on */
+	atomic_thread_fence(memory_order_seq_cst); /* no reads from it after this point */
 	write_at(file, slot_offset(file, index) + offsetof(struct session_slot, tail), &tail,
 		 sizeof(tail));
 }
 
-/* Those of the heap are read many at a time: there are millions. */
+/* Heap records are read many at a time, because there are millions. */
 static int read_heap(struct process_file *file, uint32_t index, struct process_words *words,
 		     const struct process_reader *reader)
 {
@@ -339,8 +339,8 @@ static int read_heap(struct process_file *file, uint32_t index, struct process_w
 }
 
 /*
- * Whether the head of a ring cannot be where it is said to be. Who writes knows better than what is
- * shared, and says so with the next record: only what is so again is given up.
+ * Whether the head of a ring is impossible. The writer keeps its own copy and corrects it with the
+ * next record, so the ring is given up only if it is still wrong at the next check.
  */
 static bool is_strange(struct process_file *file, uint32_t index, uint64_t head)
 {
@@ -352,7 +352,7 @@ static bool is_strange(struct process_file *file, uint32_t index, uint64_t head)
 	return strange;
 }
 
-/* Reads the records of a ring. One that makes no sense is where all after it are given up. */
+/* Reads the records of a ring. At an invalid record, the rest is dropped. */
 static int drain_ring(struct process_file *file, uint32_t index,
 		      const struct process_reader *reader)
 {
@@ -389,8 +389,8 @@ static int drain_ring(struct process_file *file, uint32_t index,
 }
 
 /*
- * Copies what the writer of a moving ring has not given up. What it gives up meanwhile may
- * be written over: that is told by the slot when the copy stands, and passed over.
+ * Copies what the writer of a moving ring has not released. What it releases meanwhile may be
+ * overwritten: the slot shows that after the copy, and it is skipped.
  */
 static bool copy_moving_ring(struct process_file *file, uint32_t index, struct moving_ring *ret)
 {
@@ -398,7 +398,7 @@ static bool copy_moving_ring(struct process_file *file, uint32_t index, struct m
 	uint64_t offset = slot_offset(file, index);
 	uint64_t oldest;
 
-	/* Read anew: the count of samples stands from before the head. */
+	/* Read again: the count of samples was read before the head. */
 	if (!read_at(file, offset, slot, sizeof(*slot)))
 		return false;
 	atomic_thread_fence(memory_order_acquire);
@@ -419,7 +419,7 @@ static bool copy_moving_ring(struct process_file *file, uint32_t index, struct m
 		       sizeof(slot->oldest));
 }
 
-/* The same where the writer gives up what is not read in time. */
+/* The same if the writer overwrites what is not read in time. */
 static int drain_moving_ring(struct process_file *file, uint32_t index,
 			     const struct process_reader *reader)
 {
@@ -439,11 +439,11 @@ static int drain_moving_ring(struct process_file *file, uint32_t index,
 
 		r = read_record(file, index, record, record->words, reader);
 		own->read += sample;
-		/* Labels are for one sample. */
+		/* Labels apply to one sample. */
 		own->labels.count = sample ? 0 : own->labels.count;
 	}
 	file->damaged += ring.damaged;
-	/* Samples that came since the count was read may make up for some: for now. */
+	/* Samples that arrived after the count was read may hide some loss, until the next time. */
 	if (samples > own->read + own->given_up) {
 		file->given_up += samples - own->read - own->given_up;
 		own->given_up = samples - own->read;
@@ -462,7 +462,7 @@ static void finish_thread(struct process_file *file, uint32_t index, bool ended,
 	reader->thread(reader->self, file, slot->tid, comm, ended);
 }
 
-/* A thread has ended: the slot is for another. */
+/* A thread has ended: frees its slot. */
 static void free_slot(struct process_file *file, uint32_t index)
 {
 	uint32_t state = SESSION_SLOT_FREE;
@@ -483,13 +483,13 @@ static int drain_slot(struct process_file *file, uint32_t index,
 	bool owes;
 	int r = 0;
 
-	/* State and head were read in any order: what was written before it ended counts. */
+	/* State and head were read in any order: read again what was written before the end. */
 	if (left && !read_at(file, slot_offset(file, index), slot, sizeof(*slot)))
 		return 0;
 	atomic_thread_fence(memory_order_acquire);
-	/* What was given up while it was read last is not counted yet. */
+	/* What was overwritten during the last read is not counted yet. */
 	owes = file->overwritten && atomic_load(&slot->samples) > ring->read + ring->given_up;
-	/* The program wrote over it, and would never find room again. */
+	/* The program overwrote it, and would never find space again. */
 	if (atomic_load(&slot->tail) != ring->tail)
 		set_tail(file, index, ring->tail);
 	if (!left && !file->overwritten && is_strange(file, index, atomic_load(&slot->head)))
@@ -506,14 +506,14 @@ static int drain_slot(struct process_file *file, uint32_t index,
 	return r;
 }
 
-/* Reads slots from one to before another, if there are any. They lie together. */
+/* Reads a range of consecutive slots, if any. */
 static bool read_slots_from(struct process_file *file, uint32_t from, uint32_t to)
 {
 	return from >= to || read_at(file, slot_offset(file, from), file->slots + from,
 				     (to - from) * sizeof(*file->slots));
 }
 
-/* The slots whose rings have room in the file, 0 when it is not what it was. */
+/* The number of slots whose rings fit into the file; 0: the file has changed. */
 static uint32_t read_slots(struct process_file *file)
 {
 	uint32_t rings;
@@ -550,7 +550,7 @@ uint64_t process_file_ring_bytes(const struct process_file *file)
 {
 	uint64_t words = 0;
 
-	/* A slot that no thread has had yet says nothing of its ring. */
+	/* A slot that was never used says nothing about its ring. */
 	for (uint32_t i = 0; i < file->used; i++)
 		words += file->slots[i].ring_words > 0 ? words_of(file, i) : 0;
 	return words * 8;
@@ -563,7 +563,7 @@ uint64_t process_file_take_lost(struct process_file *file)
 	for (uint32_t i = 0; i < file->used; i++) {
 		uint64_t now = atomic_load(&file->slots[i].lost);
 
-		/* It only grows: less is no number of ours. */
+		/* It only grows: a smaller number is invalid. */
 		if (now > file->rings[i].lost)
 			lost += now - file->rings[i].lost;
 		file->rings[i].lost = now;

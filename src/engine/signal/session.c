@@ -23,21 +23,21 @@
 #include "engine/signal/preload_path.h"
 #include "proc/process_info.h"
 
-#define UNLOCKED "control.new" /* what the control is at first */
+#define UNLOCKED "control.new" /* initial name of the control */
 
-/* Where sessions are made: memory rather than a disk, if there is any. */
+/* Where sessions are created: in memory if possible, else on disk. */
 static const char *const parents[] = {"/dev/shm", NULL /* $TMPDIR */, "/tmp"};
 
-/* Room for the rings of a hundred threads and the tables of their modules. */
+/* Space for the rings of a hundred threads and the tables of their modules. */
 #define ROOM_BYTES (8ull << 20)
 
-/* Whether a program still runs that was led here: its loader looks for the library at exec. */
+/* Whether a program of this session still runs: its loader needs the library at exec. */
 static bool is_in_use(const char *path)
 {
 	struct pid_list list = {0};
 	bool used = false;
 
-	(void)process_list(&list, NULL); /* nobody then */
+	(void)process_list(&list, NULL); /* else none */
 	for (size_t i = 0; i < list.count && !used; i++)
 		used = list.items[i] != getpid() &&
 		       process_has_variable(list.items[i], SESSION_VARIABLE, path);
@@ -45,7 +45,7 @@ static bool is_in_use(const char *path)
 	return used;
 }
 
-/* Where no descriptor is left to list a folder, it can only be one that nobody came to. */
+/* If there is no descriptor left to list a folder, no program has joined it. */
 static void remove_own_files(const char *path)
 {
 	static const char *const names[] = {SESSION_CONTROL, UNLOCKED, SESSION_TABLES, SESSION_WAKE,
@@ -55,11 +55,11 @@ static void remove_own_files(const char *path)
 		char name[PATH_MAX];
 
 		(void)snprintf(name, sizeof(name), "%s/%s", path, names[i]);
-		(void)unlink(name); /* or it was not made */
+		(void)unlink(name); /* or it was not created */
 	}
 }
 
-/* Removes a session, but for the library of programs that outlive it: the next one does that. */
+/* Removes a session, except the library if programs outlive it: a later session removes that. */
 static void remove_folder(const char *path)
 {
 	bool keep = is_in_use(path);
@@ -78,8 +78,8 @@ static void remove_folder(const char *path)
 }
 
 /*
- * A session whose recorder was killed: nobody holds the lock on its control. One without a
- * control but with the library has ended, and programs of it had not.
+ * Whether a session is left over: its recorder was killed, so nobody holds the lock on its control;
+ * or it has ended, and only the library is left for programs that outlived it.
  */
 static bool is_left_over(const char *path)
 {
@@ -125,7 +125,7 @@ void session_tidy(void)
 	}
 }
 
-/* The room that is left below a folder; all there can be where that is not told. */
+/* The free space below a folder; UINT64_MAX if unknown. */
 static uint64_t room_bytes(const char *parent)
 {
 	struct statvfs status;
@@ -136,23 +136,23 @@ static uint64_t room_bytes(const char *parent)
 
 static bool make_folder_in(struct session *session, const char *parent)
 {
-	/* The number tells whose it is, to who finds one that was left over. */
+	/* The pid identifies the owner of a leftover. */
 	if ((size_t)snprintf(session->folder, sizeof(session->folder),
 			     "%s/" SESSION_FOLDER "%d-XXXXXX", parent,
 			     (int)getpid()) >= sizeof(session->folder))
 		return false;
-	/* Programs that run as another user later on may load the library, no more. */
+	/* Programs that later run as another user may only load the library. */
 	return mkdtemp(session->folder) && chmod(session->folder, 0711) == 0;
 }
 
-/* In the first place that has so much room. */
+/* Uses the first place with this much space. */
 static bool make_roomy_folder(struct session *session, uint64_t least_bytes)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(parents); i++) {
 		const char *parent = parents[i] ? parents[i] : getenv("TMPDIR");
 		uint64_t bytes;
 
-		/* The loader takes spaces and colons in LD_PRELOAD as the end of a name. */
+		/* In LD_PRELOAD, spaces and colons separate names. */
 		if (!parent || parent[0] != '/' || strpbrk(parent, " :$"))
 			continue;
 		remove_left_overs(parent);
@@ -165,7 +165,7 @@ static bool make_roomy_folder(struct session *session, uint64_t least_bytes)
 		else if (make_folder_in(session, parent))
 			return true;
 	}
-	session->notice[0] = '\0'; /* there is no elsewhere */
+	session->notice[0] = '\0'; /* there is no other place */
 	return false;
 }
 
@@ -189,7 +189,7 @@ static int open_file(const struct session *session, const char *name, int flags,
 	return fd < 0 ? error_file(err, -errno, "cannot open %s", path) : fd;
 }
 
-/* Nobody takes it for what a recorder left over before it is locked. */
+/* Renamed only after it is locked, so that nobody mistakes it for a leftover. */
 static bool name_control(const struct session *session)
 {
 	char before[PATH_MAX];
@@ -200,7 +200,7 @@ static bool name_control(const struct session *session)
 	return rename(before, name) == 0;
 }
 
-/* The lock on the control says that the recorder lives: so the descriptor stays open. */
+/* The lock on the control shows that the recorder is alive, so the descriptor stays open. */
 static int make_control(struct session *session, struct error *err)
 {
 	struct session_control *control;
@@ -235,12 +235,12 @@ static int make_wake(struct session *session, struct error *err)
 	(void)snprintf(path, sizeof(path), "%s/%s", session->folder, SESSION_WAKE);
 	if (mkfifo(path, 0600) < 0)
 		return error_file(err, -errno, "cannot create %s", path);
-	/* Opened for both: without a writer it would always be readable. */
+	/* Opened for reading and writing: without a writer it would always be readable. */
 	session->wake_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	return session->wake_fd < 0 ? error_file(err, -errno, "cannot open %s", path) : 0;
 }
 
-/* The library under a name without spaces, and the variables that lead programs here. */
+/* Links the library under a name without spaces, and makes the environment variables. */
 static int make_environment(struct session *session, struct error *err)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -292,7 +292,7 @@ void session_close(struct session *session)
 	scope_release_fd(&session->wake_fd);
 	if (session->folder[0])
 		remove_folder(session->folder);
-	scope_release_fd(&session->control_fd); /* and with it the lock */
+	scope_release_fd(&session->control_fd); /* releases the lock too */
 	free(session->environment[0]);
 	free(session->environment[1]);
 	*session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
@@ -318,7 +318,7 @@ int session_each_file(const struct session *session, session_file_fn *fn, void *
 		}
 	if (dir)
 		(void)closedir(dir);
-	/* Others are of the program, which may do what it likes. */
+	/* Other errors are caused by the program, which may do anything. */
 	return code == -EMFILE || code == -ENFILE
 		       ? error_file(err, code, "cannot read what a program sends to the recorder")
 		       : 0;

@@ -56,7 +56,7 @@ void session_note_threads(struct engine_stats *stats, const uint64_t *counts)
 			     "timer, no faster than the kernel tick; raise ulimit -i",
 			     (unsigned long long)counts[SESSION_SHARED_TIMER],
 			     session_note_s(counts[SESSION_SHARED_TIMER]));
-	/* Of the heap there is no count of stacks that were walked. */
+	/* For the heap the number of walked stacks is unknown. */
 	if (stats->heap_events == 0 && stats->samples > 0 &&
 	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
 		session_note(stats,
@@ -76,12 +76,12 @@ void heap_marks_take(struct heap_marks *marks, const struct tick_clock *clock,
 		if (ticks > 0 && (marks->step_ns[i] == 0 || time_ns < marks->step_ns[i]))
 			marks->step_ns[i] = time_ns;
 	}
-	if (marks->deepbind[0] == '\0') /* what another process wrote may have no end */
+	if (marks->deepbind[0] == '\0') /* text of another process may lack its NUL */
 		(void)snprintf(marks->deepbind, sizeof(marks->deepbind), "%.*s",
 			       (int)sizeof(process->deepbind) - 1, process->deepbind);
 }
 
-/* When a level was reached, in seconds; negative: never, or passed over for the next at once. */
+/* When a level was reached, in seconds; negative: never, or skipped for the next one. */
 static double step_s(const struct heap_marks *marks, enum session_heap_level level)
 {
 	uint64_t time_ns = marks->step_ns[level - 1];

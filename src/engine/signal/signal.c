@@ -33,11 +33,11 @@
 #define RING_WORDS 8192u       /* of a thread: 64 KiB */
 #define RING_WORDS_FAST 32768u /* for more than FAST_HZ */
 #define FAST_HZ 2000u
-#define RING_WORDS_HEAP 65536u /* of those who write down each allocation: 512 KiB */
-/* A thread may lose its CPU between the clock and the ring. */
+#define RING_WORDS_HEAP 65536u /* of a thread that records each allocation: 512 KiB */
+/* A thread may be preempted between reading the clock and writing to the ring. */
 #define HEAP_LATE_NS 5000000u
 
-/* How often the delivery of a tick is measured until there is a figure. */
+/* How often measuring the delivery of a tick is tried. */
 #define DELIVERY_TRIES 20u
 
 struct signal_engine {
@@ -48,31 +48,31 @@ struct signal_engine {
 	struct raw_stacks *stacks;
 	struct tick_clock clock;
 	VEC(struct process_file *) files;
-	VEC(char *) refused; /* names of files that make no sense */
+	VEC(char *) refused; /* names of invalid files */
 	uint32_t schema;
-	struct user_events *told; /* by programs, of themselves */
-	struct heap_rings *heap;  /* NULL: not asked for */
+	struct user_events *told; /* events reported by programs */
+	struct heap_rings *heap;  /* NULL: not requested */
 	bool samples;
 	bool wall;
 	bool children;
-	bool overwrite_old; /* in rings that are full */
+	bool overwrite_old; /* in full rings */
 	bool stopped;
-	int failed;               /* negative errno of what cannot say so itself */
-	uint32_t rate_hz;         /* of now; 0: in a pause */
-	uint64_t expected;        /* samples, at the rates that there were */
-	uint64_t expected_run_ns; /* of the time up to here */
-	double ring_fill;         /* the most that one was full since somebody asked */
-	uint64_t delivery_ns;     /* that the kernel takes for a tick, besides our handler */
+	int failed;               /* negative errno from callbacks that return nothing */
+	uint32_t rate_hz;         /* current rate; 0: paused */
+	uint64_t expected;        /* expected samples, at the rates so far */
+	uint64_t expected_run_ns; /* run time counted so far */
+	double ring_fill;         /* highest fill level since the last query */
+	uint64_t delivery_ns;     /* cost of a tick in the kernel, without our handler */
 	uint32_t delivery_tries;
-	uint64_t handler_ns; /* that our handler takes for a tick, on average */
-	uint64_t ticks;      /* that are counted in */
+	uint64_t handler_ns; /* average cost of our handler per tick */
+	uint64_t ticks;      /* ticks counted so far */
 	uint64_t ticks_cost_ns;
 	uint64_t counts[SESSION_COUNTS]; /* of programs that have ended */
-	uint32_t own_signal;             /* that ticks came by where SIGPROF was taken; 0 */
+	uint32_t own_signal;             /* signal used where SIGPROF was taken; 0: none */
 	bool given_up;                   /* by a program, after faults */
-	uint64_t refused_events;         /* that programs told, and no value can be of */
-	uint64_t sealed;                 /* programs that locked us out by seccomp */
-	struct missing_preload absence;  /* of programs that are not sampled */
+	uint64_t refused_events;         /* events from programs with invalid values */
+	uint64_t sealed;                 /* programs that installed a seccomp filter */
+	struct missing_preload absence;  /* why programs are not sampled */
 	struct heap_marks heap_marks;
 	struct hooks hooks;
 	struct engine_stats stats;
@@ -105,7 +105,7 @@ static void signal_engine_close(void *self)
 	free(engine);
 }
 
-/* Looks at the modules of a process. */
+/* Reads the modules of a process. */
 static void learn_modules(void *self, struct process_file *file)
 {
 	struct signal_engine *engine = self;
@@ -136,10 +136,10 @@ static void refuse(struct signal_engine *engine, const char *name)
 	char *copy = strdup(name);
 
 	if (copy && vec_push(&engine->refused, copy) < 0)
-		free(copy); /* looked at again then */
+		free(copy); /* retried later */
 }
 
-/* A program has begun: a new process, a copy of its parent, or what a process became. */
+/* Handles a new program: a new process, a forked child, or an exec. */
 static void welcome(struct signal_engine *engine, struct process_file *file)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -155,7 +155,7 @@ static void welcome(struct signal_engine *engine, struct process_file *file)
 	process_tracker_comm(engine->tracker, now_ns, file->pid, file->pid, comm, true);
 }
 
-/* Whether the process of a file is another program by now, that was welcomed before it. */
+/* Whether the process of a file already runs a later program that was handled before it. */
 static bool is_past(const struct signal_engine *engine, const struct process_file *file)
 {
 	for (size_t i = 0; i < engine->files.count; i++)
@@ -167,7 +167,7 @@ static bool is_past(const struct signal_engine *engine, const struct process_fil
 
 static int drain_file(struct signal_engine *engine, struct process_file *file);
 
-/* What a process was before: its last records are read while its modules are known. */
+/* Reads the last records of a process's previous programs while their modules are known. */
 static void finish_images(struct signal_engine *engine, const struct process_file *file)
 {
 	for (size_t i = 0; i < engine->files.count; i++) {
@@ -192,7 +192,7 @@ static int on_file(void *self, const char *name)
 	if (r == -EINVAL)
 		refuse(engine, name);
 	if (r < 0)
-		return r; /* not ready: it is looked at again */
+		return r; /* not ready: retried later */
 	file->overwritten = engine->overwrite_old;
 	file->is_new = true;
 	if (vec_push(&engine->files, file) < 0)
@@ -200,7 +200,7 @@ static int on_file(void *self, const char *name)
 	return 0;
 }
 
-/* The new file that was made first; NULL: there are none. */
+/* The oldest new file; NULL: none. */
 static struct process_file *first_new(const struct signal_engine *engine)
 {
 	struct process_file *first = NULL;
@@ -215,7 +215,7 @@ static struct process_file *first_new(const struct signal_engine *engine)
 	return first;
 }
 
-/* In the order in which they began: a child has what its parent was then. */
+/* In order of their start: a child has the state of its parent at that time. */
 static void welcome_all(struct signal_engine *engine)
 {
 	struct process_file *file;
@@ -224,7 +224,7 @@ static void welcome_all(struct signal_engine *engine)
 		file->is_new = false;
 		finish_images(engine, file);
 		if (is_past(engine, file)) {
-			/* What it was is over. */
+			/* Its previous program is over. */
 			file->maps_seen = atomic_load(&file->head->maps_changed);
 			file->maps_due = file->maps_seen;
 			continue;
@@ -236,7 +236,7 @@ static void welcome_all(struct signal_engine *engine)
 	}
 }
 
-/* Whether an event weighs more than a file can tell. Gauges may lie below 0. */
+/* Whether the weight of an event exceeds the file format. Gauges may be negative. */
 static bool is_beyond(const struct process_sample *sample)
 {
 	return !(sample->flags & SESSION_GAUGE) && sample->weight_ns > INT64_MAX;
@@ -295,7 +295,7 @@ static int on_heap(void *self, struct process_file *file, struct heap_ring **rin
 	struct signal_engine *engine = self;
 
 	if (!engine->heap)
-		return 0; /* nobody asked for it */
+		return 0; /* not requested */
 	return heap_ring_read(engine->heap, ring, file, tid, words);
 }
 
@@ -305,7 +305,7 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 	struct signal_engine *engine = self;
 	char now[PROCESS_COMM_MAX];
 
-	/* It wrote its name down when it began; threads name themselves later. */
+	/* Its name was recorded at its start; threads set their names later. */
 	if (!ended && (pid_t)tid != file->pid &&
 	    process_thread_comm(file->pid, (pid_t)tid, now, sizeof(now)) == 0)
 		comm = now;
@@ -316,7 +316,7 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 		process_tracker_exit(engine->tracker, file->pid, (pid_t)tid);
 }
 
-/* Whether the program of a file runs no more: it has ended, or became another. */
+/* Whether the program of a file has ended or executed another. */
 static bool has_ended(const struct signal_engine *engine, const struct process_file *file)
 {
 	if (is_past(engine, file))
@@ -328,7 +328,7 @@ static void count_up(struct signal_engine *engine, struct process_file *file)
 {
 	const _Atomic uint64_t *counts = file->head->counts;
 
-	(void)process_file_look(file); /* else what was there before */
+	(void)process_file_look(file); /* else the old copy is used */
 	for (size_t i = 0; i < SESSION_COUNTS; i++)
 		engine->counts[i] += atomic_load(&counts[i]);
 	heap_marks_take(&engine->heap_marks, &engine->clock, file->head);
@@ -350,7 +350,7 @@ static void let_go(struct signal_engine *engine, size_t index)
 	if (atomic_load(&file->head->state) == SESSION_PROCESS_LIVE && !is_past(engine, file))
 		engine->absence.silent_ends++;
 	(void)snprintf(path, sizeof(path), "%s/%s", engine->session.folder, file->name);
-	(void)unlink(path); /* the folder goes as a whole at the end */
+	(void)unlink(path); /* the whole folder is removed at the end */
 	process_file_close(file);
 	memmove(engine->files.items + index, engine->files.items + index + 1,
 		(engine->files.count - index - 1) * sizeof(*engine->files.items));
@@ -403,7 +403,7 @@ static int signal_engine_drain(void *self, struct error *err)
 	tick_clock_pair(&engine->clock);
 	r = session_each_file(&engine->session, on_file, engine, err);
 	if (r < 0 && engine->heap)
-		return r; /* programs wait until they are read: that would be for ever */
+		return r; /* programs would wait for ever to be read */
 	welcome_all(engine);
 	r = engine->failed;
 	missing_preload_look(&engine->absence);
@@ -431,7 +431,7 @@ static int signal_engine_drain(void *self, struct error *err)
 static int signal_engine_start(void *self, struct error *err)
 {
 	(void)self;
-	(void)err; /* programs begin by themselves, when they are launched */
+	(void)err; /* programs join by themselves when they are started */
 	return 0;
 }
 
@@ -453,7 +453,7 @@ static int signal_engine_stop(void *self, struct error *err)
 	return signal_engine_drain(self, err);
 }
 
-/* What went otherwise than one would think. */
+/* Remarks about unexpected events. */
 static void add_remarks(const struct signal_engine *engine, struct engine_stats *stats)
 {
 	const uint64_t *counts = engine->counts;
@@ -505,9 +505,9 @@ static uint64_t count_of(const struct signal_engine *engine, enum session_count 
 }
 
 /*
- * What ticks have cost the target so far: our handler, by those that were timed, and what
- * brings us there. Ticks that take no sample cost as well: of threads that wait for a CPU
- * most of the time there are more of these.
+ * The cost of ticks for the target so far: our handler, estimated from timed ticks, and signal
+ * delivery. Ticks without a sample cost as well: threads that mostly wait for a CPU have more of
+ * these.
  */
 static uint64_t ticks_cost_ns(struct signal_engine *engine)
 {
@@ -516,18 +516,18 @@ static uint64_t ticks_cost_ns(struct signal_engine *engine)
 
 	if (times == 0)
 		return 0;
-	/* On a busy machine it may be in vain. */
+	/* On a busy machine it may fail. */
 	if (engine->delivery_ns == 0 && engine->delivery_tries++ < DELIVERY_TRIES)
 		engine->delivery_ns = signal_delivery_ns();
 	engine->handler_ns = count_of(engine, SESSION_HANDLER_NS) / times;
-	/* Those before cost what was known then: a sum that is changed has jumps. */
+	/* Earlier ticks keep their estimate: revising the sum would make it jump. */
 	engine->ticks_cost_ns +=
 		(ticks - engine->ticks) * (engine->delivery_ns + engine->handler_ns);
 	engine->ticks = ticks;
 	return engine->ticks_cost_ns;
 }
 
-/* Counts what is to be expected of the time since the last look, at the rate of now. */
+/* Adds the samples expected since the last call, at the current rate. */
 static void expect(struct signal_engine *engine)
 {
 	uint64_t ran_ns = engine->stats.run_ns - engine->expected_run_ns;
@@ -546,7 +546,7 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	ret->sample_cost_ns = ret->samples > 0 ? ret->cost_ns / ret->samples : 0;
 	for (size_t i = 0; engine->samples && i < engine->files.count; i++)
 		ret->buffer_bytes += process_file_ring_bytes(engine->files.items[i]);
-	/* Who writes down all it does wakes us when its ring is half full, and waits. */
+	/* A thread that records everything wakes us when its ring is half full, and waits. */
 	ret->ring_fill = engine->samples ? engine->ring_fill : 0;
 	ret->heap_events = engine->heap ? heap_rings_events(engine->heap) : 0;
 	if (!final)
@@ -562,7 +562,7 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	add_absence(engine, ret);
 }
 
-/* What is wanted of programs. */
+/* The mode that programs should run in. */
 static uint32_t mode_of(const struct signal_engine *engine, bool paused)
 {
 	uint32_t mode = engine->heap ? SESSION_HEAP : 0;
@@ -576,7 +576,7 @@ static int signal_engine_set_rate(void *self, uint32_t frequency_hz, struct erro
 {
 	struct signal_engine *engine = self;
 	struct session_control *control = engine->session.control;
-	int r = signal_engine_drain(self, err); /* what waits is of the rate of now */
+	int r = signal_engine_drain(self, err); /* pending samples belong to the current rate */
 
 	if (r < 0)
 		return r;
@@ -615,7 +615,7 @@ static bool signal_engine_has_members(void *self)
 {
 	struct signal_engine *engine = self;
 
-	(void)session_each_file(&engine->session, on_file, engine, NULL); /* tried again */
+	(void)session_each_file(&engine->session, on_file, engine, NULL); /* retried */
 	for (size_t i = 0; i < engine->files.count; i++)
 		if (!is_past(engine, engine->files.items[i]) &&
 		    !process_is_over(engine->files.items[i]->pid))
@@ -637,7 +637,7 @@ static bool signal_engine_next_process(void *self, size_t *at, struct engine_pro
 			.pid = file->pid,
 			.waits = process_file_waits(file),
 			.inside = file->head->inside_address,
-			/* Those that a copy had when fork() made it are its parent's. */
+			/* A forked child has older blocks, which are its parent's. */
 			.has_older = file->head->forked_from != 0,
 			.bypasses = atomic_load(&file->head->counts[SESSION_HEAP_BYPASSED]) > 0};
 		return true;
@@ -667,7 +667,7 @@ static int signal_engine_suits(const struct target *target, struct error *err)
 	return -EOPNOTSUPP;
 }
 
-/* What cannot be asked of this engine. */
+/* Rejects what this engine does not support. */
 static int check(const struct engine_config *config, const struct target *target, struct error *err)
 {
 	int r = signal_engine_suits(target, err);
@@ -680,7 +680,7 @@ static void set_control(struct signal_engine *engine, const struct engine_config
 	struct session_control *control = engine->session.control;
 
 	control->depth = config->depth;
-	/* Where old samples are given up each has its whole stack: four times the room. */
+	/* If old samples are overwritten, each has its whole stack: four times the space. */
 	control->ring_words = config->frequency_hz > FAST_HZ || config->overwrite_old
 				      ? RING_WORDS_FAST
 				      : RING_WORDS;

@@ -14,7 +14,7 @@ static void do_nothing(int number)
 	(void)number;
 }
 
-/* The holes that a timer of this thread leaves whose handler does nothing. */
+/* Measures the gaps caused by a timer of this thread with an empty handler. */
 static size_t measure(int number, uint64_t *holes_ns)
 {
 	const struct itimerspec times = {.it_interval = {.tv_nsec = HOLES_PERIOD_NS},
@@ -35,7 +35,7 @@ static size_t measure(int number, uint64_t *holes_ns)
 uint64_t signal_delivery_ns(void)
 {
 	const struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
-	int number = SIGRTMAX - 1; /* which nobody here waits for */
+	int number = SIGRTMAX - 1; /* not used by anything else here */
 	uint64_t holes_ns[HOLES_WANTED];
 	struct sigaction old;
 	sigset_t mask;
@@ -48,7 +48,7 @@ uint64_t signal_delivery_ns(void)
 		return 0;
 	(void)sigprocmask(SIG_UNBLOCK, &set, &mask);
 	count = measure(number, holes_ns);
-	/* The last one may be on its way: it comes while there is a handler for it. */
+	/* The last signal may be pending: let it arrive while there is a handler. */
 	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
 	(void)sigaction(number, &old, NULL);
 	return interruption_cost_median_ns(holes_ns, count);

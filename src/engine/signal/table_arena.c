@@ -16,17 +16,17 @@
 
 #define GROW_BYTES (1u << 20)
 
-/* Where the parts of a module's table lie in the file. */
+/* The position of a module's table in the file. */
 struct placed {
 	bool known;
-	bool empty;               /* no table, or no room for it */
+	bool empty;               /* no table, or no space for it */
 	struct unwind_table head; /* its pointers are offsets */
 	uint64_t pages;
 };
 
 struct table_arena {
 	int fd;
-	uint8_t *memory; /* the whole of what there may be */
+	uint8_t *memory; /* mapping of the maximum size */
 	uint64_t used;
 	uint64_t size; /* of the file */
 	uint64_t generation;
@@ -45,7 +45,7 @@ struct table_arena *table_arena_new(int fd)
 	}
 	arena->fd = fd;
 	arena->memory = memory;
-	arena->used = 64; /* offset 0 is nothing */
+	arena->used = 64; /* offset 0 means none */
 	return arena;
 }
 
@@ -58,7 +58,7 @@ void table_arena_free(struct table_arena *arena)
 	free(arena);
 }
 
-/* The offset of room for so many bytes, 0 when there is none. */
+/* Reserves this many bytes. Returns the offset; 0: no space. */
 static uint64_t take(struct table_arena *arena, uint64_t bytes)
 {
 	uint64_t at = arena->used;
@@ -123,7 +123,7 @@ static const struct placed *placed_of(struct table_arena *arena, struct process_
 	return &arena->placed.items[module];
 }
 
-/* An entry of a list, with what it needs in the memory of the process. */
+/* Fills an entry of a list, with addresses in the process. */
 static void fill(const struct placed *placed, const struct address_region *region, uint64_t base,
 		 uint64_t table_at, struct unwind_table *table, struct unwind_module *ret)
 {
@@ -164,7 +164,7 @@ uint64_t table_arena_list(struct table_arena *arena, struct process_tracker *tra
 		(void)placed_of(arena, tracker, regions[i].module); /* made before the list */
 	at = take(arena, list_bytes + count * sizeof(struct unwind_table));
 	if (at == 0 || arena->used > bytes)
-		return 0; /* the process has mapped less than there is by now */
+		return 0; /* the process has mapped less than the arena has now */
 	tables_at = at + list_bytes;
 	list = (struct unwind_modules *)(arena->memory + at);
 	list->generation = ++arena->generation;

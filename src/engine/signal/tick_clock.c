@@ -6,7 +6,7 @@
 
 #define TRIES 5
 
-/* Both at one moment: of several tries the one that took the least time. */
+/* Reads both clocks at once: takes the fastest of several tries. */
 static struct tick_pair read_pair(void)
 {
 	struct tick_pair best = {0};

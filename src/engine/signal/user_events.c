@@ -13,7 +13,7 @@
 #include "model/sink.h"
 #include "recording/sample_columns.h"
 
-/* A program that makes up names without end is not followed for ever. */
+/* Limit for programs that make up ever new names. */
 #define MAX_SCHEMAS 200u
 
 struct known_schema {
@@ -21,7 +21,7 @@ struct known_schema {
 	char *unit;
 	enum schema_kind kind;
 	uint32_t id;
-	struct sample_columns kept; /* what waits to be handed on */
+	struct sample_columns kept; /* buffered events */
 };
 
 struct user_events {
@@ -51,7 +51,7 @@ void user_events_free(struct user_events *events)
 	free(events);
 }
 
-/* Texts one after the other, the last of which has its NUL too. */
+/* Consecutive NUL-terminated texts. */
 struct reader {
 	const char *at;
 	const char *end;
@@ -67,7 +67,7 @@ static const char *next_text(struct reader *reader)
 	return text;
 }
 
-/* Later ones win over those of the same key. */
+/* Later labels replace earlier ones with the same key. */
 static void add_label(struct label *labels, size_t *count, const char *key, const char *value)
 {
 	size_t i = 0;
@@ -100,7 +100,7 @@ const char *user_events_state(const struct process_sample *sample)
 	if (sample->texts)
 		return NULL;
 	if (sample->flags & SESSION_PREEMPTED)
-		return "preempted"; /* as the ebpf engine says */
+		return "preempted"; /* as in the ebpf engine */
 	return sample->flags & SESSION_ASLEEP ? "S" : "R";
 }
 

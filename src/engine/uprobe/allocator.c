@@ -24,9 +24,9 @@
 
 #define PRELOAD_NAME "libwick-preload"
 #define NAME_BYTES 64u
-/* A function without a size: its code is taken for so long. */
+/* Assumed length of a function without a size. */
 #define USUAL_BYTES 256u
-/* Functions that lie further apart are not in one piece. */
+/* Functions further apart are not one piece of code. */
 #define WHOLE_BYTES 65536u
 
 struct function {
@@ -35,7 +35,7 @@ struct function {
 	uint8_t call;  /* enum heap_call */
 };
 
-/* The first two are what makes an allocator. */
+/* An allocator must have the first two. */
 static const struct function functions[] = {
 	{"malloc", BPF_HEAP_SIZE, HEAP_MALLOC},
 	{"free", BPF_HEAP_FREE, HEAP_MALLOC},
@@ -50,7 +50,7 @@ static const struct function functions[] = {
 	{"cfree", BPF_HEAP_FREE, HEAP_MALLOC},
 	{"free_sized", BPF_HEAP_FREE, HEAP_MALLOC},
 	{"free_aligned_sized", BPF_HEAP_FREE, HEAP_ALIGNED},
-	/* operator new, new[], delete, delete[] with all that they may be given. */
+	/* operator new, new[], delete, delete[] with all parameters. */
 	{"_Znwm", BPF_HEAP_SIZE, HEAP_NEW},
 	{"_ZnwmRKSt9nothrow_t", BPF_HEAP_SIZE, HEAP_NEW},
 	{"_ZnwmSt11align_val_t", BPF_HEAP_SIZE, HEAP_NEW},
@@ -76,7 +76,7 @@ static const struct function functions[] = {
 #define FUNCTIONS ARRAY_SIZE(functions)
 _Static_assert(FUNCTIONS <= BPF_HEAP_FUNCTIONS, "all can be probed");
 
-/* What allocators that are part of a program may have put before the names of C. */
+/* Prefixes that allocators inside a program may put before the C names. */
 static const char *const prefixes[] = {"", "je_", "tc_", "mi_"};
 
 struct search {
@@ -88,9 +88,9 @@ struct search {
 	const struct map_region *best;
 	enum allocator_rank best_rank;
 	const char *best_prefix;
-	uint32_t with_malloc; /* modules, besides the loader */
+	uint32_t with_malloc; /* number of modules, without the loader */
 	bool is_recorded;     /* by our library */
-	bool is_named;        /* one is what was wished for */
+	bool is_named;        /* a module is the requested one */
 	char looked_at[512];
 };
 
@@ -130,7 +130,7 @@ bool allocator_is_named(const char *wish, const char *path)
 	       wished.st_dev == file.st_dev;
 }
 
-/* The prefix that a module has its functions under; NULL: it has none. */
+/* The prefix of a module's functions; NULL: it has none of them. */
 static const char *prefix_of(struct elf_file *elf, bool any)
 {
 	char names[ARRAY_SIZE(prefixes)][2][NAME_BYTES];
@@ -167,7 +167,7 @@ static bool is_program(const struct search *search, const struct map_region *reg
 		minor(search->program.st_dev) == minor(region->device));
 }
 
-/* Looks into one module. */
+/* Checks one module. */
 static void consider(struct search *search, const struct map_region *region)
 {
 	enum allocator_rank rank = allocator_rank(region->path, is_program(search, region));
@@ -194,7 +194,7 @@ static void consider(struct search *search, const struct map_region *region)
 	}
 }
 
-/* A file is mapped in several pieces: each is looked into once. */
+/* A file is mapped in several pieces, but checked once. */
 static bool is_repeated(const struct maps *maps, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -219,7 +219,7 @@ static void consider_all(struct search *search)
 	}
 }
 
-/* Adds a function unless another name of it is there. */
+/* Adds a function unless it is already there under another name. */
 static void add(struct allocator *allocator, uint32_t number, uint64_t offset, uint64_t address,
 		uint64_t size)
 {
@@ -235,8 +235,8 @@ static void add(struct allocator *allocator, uint32_t number, uint64_t offset, u
 }
 
 /*
- * The GNU C library has all of it in one piece of code, in which a thread that ends frees
- * what it had put by once more.
+ * glibc has the whole allocator in one piece of code, in which an ending thread frees its cache
+ * again.
  */
 static void add_whole(struct elf_file *elf, struct allocator *allocator)
 {
@@ -250,7 +250,7 @@ static void add_whole(struct elf_file *elf, struct allocator *allocator)
 		uint64_t start = allocator->base + found[i].vaddr;
 
 		if (!found[i].found)
-			return; /* it is another one */
+			return; /* another library */
 		whole.start = start < whole.start ? start : whole.start;
 		whole.end = start + found[i].size > whole.end ? start + found[i].size : whole.end;
 	}
@@ -258,7 +258,7 @@ static void add_whole(struct elf_file *elf, struct allocator *allocator)
 		allocator->ranges[allocator->range_count++] = whole;
 }
 
-/* Where the functions of the module that was chosen are. */
+/* Finds the functions of the chosen module. */
 static int place_functions(struct search *search, struct allocator *ret, struct error *err)
 {
 	char names[FUNCTIONS][NAME_BYTES];
@@ -291,7 +291,7 @@ static int place_functions(struct search *search, struct allocator *ret, struct 
 		     : 0;
 }
 
-/* Nobody has a malloc: says why. */
+/* No module has a malloc: explains why. */
 static int explain(const struct search *search, struct error *err)
 {
 	if (search->wish && !search->is_named) {

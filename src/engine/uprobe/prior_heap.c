@@ -11,10 +11,10 @@
 #include "proc/maps.h"
 #include "proc/process_info.h"
 
-/* Of an entry of /proc/PID/pagemap: in memory, or swapped out. */
+/* Bits of an entry of /proc/PID/pagemap: in memory, or swapped out. */
 #define PAGE_IS_THERE (3ull << 62)
 #define ENTRIES 4096u
-/* Of a sanitizer's shadow there are billions: too many to look at one by one. */
+/* A sanitizer's shadow has billions of pages: too many to check one by one. */
 #define PAGES_MOST (16u << 20)
 
 static bool may_hold_blocks(const struct map_region *region)

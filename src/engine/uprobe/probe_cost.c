@@ -8,9 +8,9 @@
 #include "proc/maps.h"
 
 #define CALLS 1000u
-#define ROUNDS 5u /* the best counts: others may have our CPU */
+#define ROUNDS 5u /* the best round counts: others may be using our CPU */
 
-/* Something to run into. */
+/* The function to probe. */
 static __attribute__((noinline)) uint32_t target(uint32_t value)
 {
 	__asm__ volatile("" : "+r"(value));
@@ -69,7 +69,7 @@ void probe_cost_measure(struct walker *walker, struct probe_cost *ret)
 
 double probe_cost_pairs(uint64_t allocations, uint64_t frees, uint64_t elapsed_ns)
 {
-	/* Who only allocates, or only frees, is half as expensive as who does both. */
+	/* A program that only allocates or only frees costs half as much as one that does both. */
 	return elapsed_ns > 0 ? (double)(allocations + frees) / 2 * NS_PER_SEC / (double)elapsed_ns
 			      : 0;
 }

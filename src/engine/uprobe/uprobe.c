@@ -23,15 +23,15 @@
 #include "proc/maps.h"
 #include "process_stacks/process_tracker.h"
 
-/* How long calls are counted before anything is done about them. */
+/* How long calls are counted before recording starts. */
 #define COUNTING_NS (200 * NS_PER_MS)
 #define COUNTING_STEP_MS 5
 
-/* A process that has our probes in its allocator. */
+/* A process with our probes in its allocator. */
 struct followed {
 	pid_t pid;
-	uint32_t number; /* of the tracker: another after an exec */
-	bool is_other;   /* another program: it has none of them */
+	uint32_t number; /* of the tracker; changes after an exec */
+	bool is_other;   /* it runs another program, without probes */
 	struct heap_links links;
 };
 
@@ -43,14 +43,15 @@ struct uprobe_engine {
 	bool sampled;
 	bool force;
 	bool children;
-	bool has_trampoline; /* the programs know where the kernel has returns go */
+	bool has_trampoline; /* the BPF programs know the kernel's return trampoline */
 	pid_t pid;
 	uint64_t prior_heap_bytes;
-	double pairs; /* a second, before we began */
+	double pairs; /* per second, before recording started */
 	struct heap_probes_stats counted;
-	struct heap_probes_stats last; /* what the programs said before they were let go */
+	struct heap_probes_stats
+		last; /* last counters of the BPF programs before they were closed */
 	bool ended;
-	uint32_t execs; /* processes that became another program */
+	uint32_t execs; /* processes that executed another program */
 	VEC(struct followed) followed;
 	char notice[512];
 };
@@ -121,7 +122,7 @@ static void uprobe_close(void *self)
 	free(engine);
 }
 
-/* Puts the probes into a process. */
+/* Attaches the probes to a process. */
 static int follow(struct uprobe_engine *engine, pid_t pid, struct error *err)
 {
 	struct tracked_process *process = process_tracker_find(engine->perf->tracker, pid);
@@ -134,7 +135,7 @@ static int follow(struct uprobe_engine *engine, pid_t pid, struct error *err)
 
 	if (r < 0)
 		return r;
-	/* Without its tables a stack comes as a slice, which makes them. */
+	/* Without unwind tables a stack arrives as a copy, which triggers building them. */
 	if (process && heap_probes_space(engine->walker, pid, &key) == 0)
 		walker_want(engine->walker, &key, process);
 	if (vec_push(&engine->followed, followed) == 0)
@@ -143,7 +144,7 @@ static int follow(struct uprobe_engine *engine, pid_t pid, struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-/* Says what the calls come to that were counted, and whether that may be. */
+/* Reports the cost of the counted calls, and whether it is acceptable. */
 static int judge_rate(struct uprobe_engine *engine, uint64_t elapsed_ns, struct error *err)
 {
 	const uint64_t *counters = engine->counted.counters;
@@ -176,7 +177,7 @@ static int judge_rate(struct uprobe_engine *engine, uint64_t elapsed_ns, struct 
 	return 0;
 }
 
-/* The kernel maps it at the first hit; children have it where their parents do. */
+/* The kernel maps it at the first hit; children inherit its address. */
 static void look_for_trampoline(struct uprobe_engine *engine)
 {
 	struct maps maps = {0};
@@ -192,7 +193,7 @@ static void look_for_trampoline(struct uprobe_engine *engine)
 	maps_fini(&maps);
 }
 
-/* Counts calls for a while. Meanwhile the programs are told what is mapped. */
+/* Counts calls for a while. Meanwhile the BPF programs receive the mappings. */
 static int count_calls(struct uprobe_engine *engine, uint64_t *ret_ns, struct error *err)
 {
 	uint64_t start_ns = clock_monotonic_ns();
@@ -210,7 +211,7 @@ static int count_calls(struct uprobe_engine *engine, uint64_t *ret_ns, struct er
 	return r;
 }
 
-/* All but that anything is told of. */
+/* Prepares everything except reporting. */
 static int arm(struct uprobe_engine *engine, struct error *err)
 {
 	uint64_t elapsed_ns = 0;
@@ -278,7 +279,7 @@ static bool is_followed(const struct uprobe_engine *engine, pid_t pid)
 	return false;
 }
 
-/* Lets go of who has ended, or has become another program. */
+/* Drops processes that have ended or executed another program. */
 static void drop_ended(struct uprobe_engine *engine)
 {
 	for (size_t i = engine->followed.count; i-- > 0;) {
@@ -295,7 +296,7 @@ static void drop_ended(struct uprobe_engine *engine)
 	}
 }
 
-/* Remembers one that is another program, so that it is looked at once. */
+/* Remembers a process that runs another program, so that it is checked only once. */
 static void leave_out(struct uprobe_engine *engine, pid_t pid)
 {
 	struct tracked_process *process = process_tracker_find(engine->perf->tracker, pid);
@@ -304,10 +305,10 @@ static void leave_out(struct uprobe_engine *engine, pid_t pid)
 				    .links = {.session_fd = -1},
 				    .is_other = true};
 
-	(void)vec_push(&engine->followed, left_out); /* or it is looked at again */
+	(void)vec_push(&engine->followed, left_out); /* else it is checked again */
 }
 
-/* Follows the children of those that are followed, from when they are seen on. */
+/* Probes the children of probed processes, from when they are first seen. */
 static void follow_children(struct uprobe_engine *engine)
 {
 	size_t at = 0;
@@ -423,7 +424,7 @@ static const char *uprobe_notice(void *self)
 	return engine->notice;
 }
 
-/* Nothing comes by time. */
+/* The heap is not sampled by time. */
 static int uprobe_set_rate(void *self, uint32_t frequency_hz, struct error *err)
 {
 	(void)self;
