@@ -75,7 +75,7 @@ NOUNS = re.compile(
     r"\b(eBPF|bpf\(\)|perf|ptrace|uprobe|signal|ebpf) |\bthe (kernel|scheduler|recording|heap|"
     r"profile|plug-in|report|result|page|timeline|comparison|flame graph|call tree|program)\b|"
     r"\bthis (kernel|machine|wick|recording)\b|\b(PNG|objdump|SIGCHLD|timer|WICK_[A-Z]+)\b|"
-    r"32-bit programs|wick_[a-z_]+\(\)|leak scan|process to run|profile alone|live view")
+    r"32-bit programs|wick_[a-z_]+\(\)|leak scan|process to run|live view")
 
 # Who may write to a stream beside src/cli, and why.
 WRITERS = {

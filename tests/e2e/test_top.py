@@ -81,7 +81,7 @@ def test_a_person_looks_around_with_keys(terminal, background):
     screen = view.wait_for("|hot_70", "|cool_30", "main")
     assert f"split (process {busy.pid})" in screen and "97 Hz" in screen
     view.keys("?")
-    view.wait_for("begin anew", absent="hot_70")
+    view.wait_for("start over", absent="hot_70")
     view.keys("?", "2")
     view.wait_for("THREAD", f"split ({busy.pid})")
     view.keys("1", "/")
