@@ -10,7 +10,7 @@
 #include "engine/ptrace/arch/thread_arch.h"
 #include "proc/maps.h"
 
-#define VDSO_BYTES (64u << 10) /* at most; it has one or two pages of code */
+#define VDSO_BYTES (64u << 10) /* limit; it has one or two pages of code */
 
 static size_t read_code(pid_t pid, uint64_t address, void *buffer, size_t size)
 {

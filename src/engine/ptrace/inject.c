@@ -17,21 +17,21 @@
 #include "base/clock.h"
 #include "engine/ptrace/arch/thread_arch.h"
 
-/* For the call alone: what a thread makes of its own is not ours. */
+/* Only for the injected call: children that a thread creates itself are not ours. */
 #define OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE)
 #define STEP_NS 50000
 /*
- * A thread that was led away has to be led back, which needs it to stand still: it is waited for,
- * however long it waits for a CPU itself.
+ * A redirected thread must be restored, which requires it to stop: we wait for it, however long it
+ * waits for a CPU.
  */
 #define FOREVER_NS (UINT64_MAX / 2)
 #define MASK_BYTES 8u
-/* Stops on the way that are not what is waited for: more are no accident. */
+/* Limit for other stops before the expected one. */
 #define MOST_STOPS 64u
 
 /*
- * Whether a thread has ended; its status is left to be asked for. Linux reports stops to a tracer
- * that asks for ends alone, too: one that came just now is no end.
+ * Whether a thread has ended; leaves its status to be collected. Linux also reports stops to a
+ * tracer that asks only for exits, so a new stop is not an end.
  */
 static bool has_ended(pid_t tid)
 {
@@ -54,7 +54,7 @@ int inject_wait(pid_t tid, uint64_t patience_ns)
 
 		if (r == 0 && info.si_pid == tid)
 			return info.si_status;
-		/* For one that has ended there may be no stop to wait for: that is an error. */
+		/* An ended thread may never stop: that is an error. */
 		if (has_ended(tid))
 			return -ESRCH;
 		if (r < 0)
@@ -82,7 +82,7 @@ static int set_registers(pid_t tid, const struct user_regs_struct *registers)
 											: 0;
 }
 
-/* Lets it run from stop to stop until it has made the call. */
+/* Runs it from stop to stop until it has made the call. */
 static int run_call(pid_t tid, long *ret, pid_t *ret_child, bool *ret_stopped)
 {
 	struct user_regs_struct registers = {0};
@@ -98,7 +98,7 @@ static int run_call(pid_t tid, long *ret, pid_t *ret_child, bool *ret_stopped)
 		if (status < 0)
 			return status;
 		call_stops += status == (SIGTRAP | 0x80);
-		*ret_stopped |= status == SIGSTOP; /* the one signal that comes and can wait */
+		*ret_stopped |= status == SIGSTOP; /* the only possible signal, which can wait */
 		if (status == (SIGTRAP | PTRACE_EVENT_CLONE << 8) &&
 		    ptrace(PTRACE_GETEVENTMSG, tid, NULL, &child) == 0)
 			*ret_child = (pid_t)child;
@@ -109,7 +109,10 @@ static int run_call(pid_t tid, long *ret, pid_t *ret_child, bool *ret_stopped)
 	return 0;
 }
 
-/* To a stop from which interrupted calls are restarted: not that at the end of a call. */
+/*
+ * Brings it to a stop from which interrupted calls are restarted, unlike the stop at the end of a
+ * call.
+ */
 static int stop_again(pid_t tid)
 {
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 ||
@@ -143,11 +146,11 @@ int inject(const struct inject_place *place, const struct inject_call *call, lon
 	if (r == 0)
 		r = stop_again(place->tid);
 	thread_arch_settle(&before, place->sleeps);
-	/* Whatever happened: it goes on as it was, or is gone. */
+	/* In any case it is restored, or it is gone. */
 	(void)set_registers(place->tid, &before);
 	(void)ptrace(PTRACE_SETSIGMASK, place->tid, (void *)(uintptr_t)MASK_BYTES, &mask);
 	(void)ptrace(PTRACE_SETOPTIONS, place->tid, NULL, NULL);
-	if (stopped) /* somebody stopped the program meanwhile: it does that when it goes on */
+	if (stopped) /* the program was stopped meanwhile: it stops again on resume */
 		(void)syscall(SYS_tkill, place->tid, SIGSTOP);
 	return r < 0 ? r : 0;
 }

@@ -27,7 +27,7 @@
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/raw_stacks.h"
 
-/* A stop costs more than a perf event: the usual rate is for those. */
+/* A stop costs more than a perf event, for which the usual default rate is meant. */
 #define DEFAULT_HZ 97u
 struct state_labels {
 	char state;
@@ -43,8 +43,8 @@ struct ptrace_engine {
 	int epoll_fd;
 	uint32_t schema;
 	uint32_t depth;
-	uint32_t rate_hz;   /* now; 0: in a pause */
-	uint64_t paused_ns; /* until when the last pause lasted */
+	uint32_t rate_hz;   /* current rate; 0: paused */
+	uint64_t paused_ns; /* end of the last pause */
 	bool waiting;       /* for the exec of the command, which starts the timer */
 	VEC(struct state_labels) labels;
 	struct engine_stats stats;
@@ -71,7 +71,7 @@ static void ptrace_engine_close(void *self)
 	free(engine);
 }
 
-/* The label set of a state; 0, none, when there is no telling. */
+/* The label set of a state; 0: none. */
 static uint32_t labels_of(struct ptrace_engine *engine, char state)
 {
 	const char text[2] = {state, '\0'};
@@ -83,7 +83,8 @@ static uint32_t labels_of(struct ptrace_engine *engine, char state)
 			return engine->labels.items[i].id;
 	if (state == 0 || sink_labels(engine->sink, &label, 1, &id) < 0)
 		return 0;
-	(void)vec_push(&engine->labels, (struct state_labels){state, id}); /* found anew then */
+	(void)vec_push(&engine->labels,
+		       (struct state_labels){state, id}); /* else it is looked up again */
 	return id;
 }
 
@@ -91,7 +92,7 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 {
 	struct ptrace_engine *engine = self;
 	struct tracked_process *process;
-	/* The time of a pause is nobody's. */
+	/* The time of a pause does not count. */
 	uint64_t since_ns =
 		sample->since_ns > engine->paused_ns ? sample->since_ns : engine->paused_ns;
 	uint64_t weight = sample->time_ns > since_ns ? sample->time_ns - since_ns : 0;
@@ -139,7 +140,7 @@ static void on_started(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t
 {
 	struct ptrace_engine *engine = self;
 
-	/* A thread is found when it is sampled, by when it has the name that it gives itself. */
+	/* A thread is announced when it is first sampled, because by then it has set its name. */
 	if (pid != parent_pid)
 		process_tracker_fork(engine->tracker, clock_monotonic_ns(), pid, tid, parent_pid,
 				     parent_tid);
@@ -161,7 +162,7 @@ static void on_remapped(void *self, pid_t pid)
 	(void)raw_stacks_learn(engine->stacks, pid, 0);
 }
 
-/* Ticks at the rate of now, or none in a pause. */
+/* Sets the timer to the current rate, or stops it in a pause. */
 static int arm_timer(struct ptrace_engine *engine)
 {
 	uint64_t step_ns = engine->rate_hz > 0 ? NS_PER_SEC / engine->rate_hz : 0;
@@ -178,9 +179,9 @@ static void on_execed(void *self, pid_t pid)
 	char comm[PROCESS_COMM_MAX] = "?";
 
 	raw_stacks_forget(engine->stacks, pid);
-	(void)process_thread_comm(pid, pid, comm, sizeof(comm)); /* without its name then */
+	(void)process_thread_comm(pid, pid, comm, sizeof(comm)); /* else it has no name */
 	process_tracker_comm(engine->tracker, clock_monotonic_ns(), pid, pid, comm, true);
-	/* Later ones must not put off the next tick: a build execs all the time. */
+	/* Later execs must not delay the next tick: a build execs all the time. */
 	if (engine->waiting)
 		(void)arm_timer(engine); /* cannot fail with a valid time */
 	engine->waiting = false;
@@ -257,7 +258,7 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 		     : attach(engine, target, err);
 }
 
-/* What cannot be asked of this engine. */
+/* Rejects what this engine does not support. */
 static int check(const struct engine_config *config, const struct target *target, struct error *err)
 {
 	int r = engine_check_time(&ptrace_engine_ops, config, "wall", err);

@@ -16,7 +16,7 @@
 
 #define CAPABILITY_PTRACE 19 /* CAP_SYS_PTRACE */
 
-/* Of the Yama security module: 1 children only, 2 with a capability, 3 nobody; 0 without it. */
+/* The ptrace_scope of Yama: 1 children only, 2 with a capability, 3 nobody; 0 without Yama. */
 static int read_scope(void)
 {
 	SCOPED(file) FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -36,7 +36,7 @@ static int explain_tracer(int code, pid_t pid, pid_t tracer, struct error *err)
 {
 	struct process_info info = {.comm = "?"};
 
-	(void)process_info_read(tracer, &info, NULL); /* without its name then */
+	(void)process_info_read(tracer, &info, NULL); /* else it has no name */
 	(void)error_set(err, code, "cannot attach to process %d: %s (process %d) is tracing it",
 			(int)pid, info.comm, (int)tracer);
 	error_remedy(err, "detach that debugger first, or record without ptrace: wick record -p %d",
@@ -105,7 +105,7 @@ int refusal_probe(struct error *err)
 {
 	int scope = read_scope();
 
-	/* Nobody has this number, so this finds out whether there is such a call. */
+	/* No process has this id, so this only checks whether the call is allowed. */
 	if (ptrace(PTRACE_SEIZE, INT32_MAX, NULL, NULL) < 0 && errno != ESRCH) {
 		(void)error_errno(err, -errno, "ptrace is not allowed here");
 		error_remedy(err, "a sandbox forbids it; containers need --cap-add=SYS_PTRACE");

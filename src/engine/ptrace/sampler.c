@@ -14,13 +14,13 @@
 #include "proc/kernel_stack.h"
 #include "proc/maps.h"
 
-/* Making tables before attaching. What is missing then is made when a walk comes to it, */
+/* Time to build tables before attaching. Missing ones are built when a walk needs them, */
 #define PREPARE_NS NS_PER_SEC
-/* or after a round, in small portions: signals to the target wait meanwhile. */
+/* or after a round, in small portions, because signals to the target wait meanwhile. */
 #define PREPARE_MORE_NS (10 * NS_PER_MS)
-/* Reading maps anew takes at most a hundredth of the time. */
+/* Reading maps again takes at most a hundredth of the time. */
 #define REFRESH_SHARE 100
-/* Looking whether code was mapped or unmapped takes at most a fiftieth. */
+/* Checking whether code was mapped or unmapped takes at most a fiftieth. */
 #define LOOK_SHARE 50
 #define LOOK_MOST_NS (10 * NS_PER_MS)
 #define SYSCALL_MAX_BYTES 4 /* an instruction that enters the kernel */
@@ -28,8 +28,8 @@
 struct watched {
 	pid_t pid;
 	struct unwinder_process *process;
-	bool ready; /* all tables are made */
-	bool stale; /* a walk came to what the maps do not explain */
+	bool ready; /* all tables are built */
+	bool stale; /* a walk reached an address outside the known maps */
 	uint64_t refresh_ns;
 	uint64_t fingerprint; /* of the executable maps; 0: not taken yet */
 };
@@ -57,13 +57,13 @@ struct sampler {
 	struct unwinder *unwinder;
 	VEC(struct watched) watched;
 	size_t look_next;    /* of watched */
-	uint64_t look_ns;    /* when changes were looked for */
-	int64_t look_credit; /* nanoseconds that may be spent on that */
+	uint64_t look_ns;    /* time of the last check for changes */
+	int64_t look_credit; /* nanoseconds that may be spent on checks */
 	VEC(struct taken) taken;
 	VEC(uint64_t) pcs;
 	VEC(struct asleep) asleep;
 	VEC(char) texts; /* of /proc/TID/stack */
-	int failure;     /* why a walk could not begin */
+	int failure;     /* why a walk could not start */
 };
 
 static void scope_release_sampler(struct sampler **sampler)
@@ -91,7 +91,7 @@ static int watch(struct sampler *sampler, pid_t pid, uint64_t prepare_ns, struct
 		return r;
 	if (sampler->config.frame_pointers)
 		unwinder_process_without_tables(watched.process);
-	/* Taken after the maps: what changes in between is found when it is compared. */
+	/* Taken after the maps: changes in between are found at the next comparison. */
 	watched.fingerprint = maps_code_fingerprint(pid);
 	watched.ready =
 		unwinder_process_prepare(watched.process, clock_monotonic_ns() + prepare_ns);
@@ -102,14 +102,14 @@ static int watch(struct sampler *sampler, pid_t pid, uint64_t prepare_ns, struct
 	return 0;
 }
 
-/* Nobody is held yet. What cannot be had is left out. */
+/* No thread is stopped yet. What cannot be read is left out. */
 static void on_asking(void *self, pid_t pid, pid_t tid, char state)
 {
 	struct sampler *sampler = self;
 	struct kernel_stack stack;
 	struct asleep asleep = {.tid = tid, .first = sampler->texts.count};
 
-	/* The stack of one that runs is changing: the kernel shows what was. */
+	/* The stack of a running thread changes: the kernel would show old contents. */
 	if (state != 'S' && state != 'D')
 		return;
 	if (kernel_stack_read(pid, tid, &stack) < 0 ||
@@ -123,7 +123,7 @@ static void on_asking(void *self, pid_t pid, pid_t tid, char state)
 	sampler->texts.count += stack.size;
 }
 
-/* A thread is held: this is what must be quick. */
+/* A thread is stopped: this must be quick. */
 static void on_stopped(void *self, const struct stopped_thread *thread)
 {
 	struct sampler *sampler = self;
@@ -142,7 +142,7 @@ static void on_stopped(void *self, const struct stopped_thread *thread)
 	trace.pcs = sampler->pcs.items + sampler->pcs.count;
 	r = unwinder_walk_thread(watched->process, thread->tid, &trace);
 	if (r < 0) {
-		if (r != -ESRCH) /* killed while it was held */
+		if (r != -ESRCH) /* killed while it was stopped */
 			sampler->failure = r;
 		return;
 	}
@@ -158,7 +158,7 @@ static void on_started(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t
 {
 	struct sampler *sampler = self;
 
-	/* Without its maps a process is counted by its threads alone. */
+	/* Without maps a process has samples but no stacks. */
 	(void)watch(sampler, pid, 0, NULL);
 	if (sampler->config.started)
 		sampler->config.started(sampler->config.self, pid, tid, parent_pid, parent_tid);
@@ -216,7 +216,7 @@ int sampler_open(const struct sampler_config *config, struct sampler **ret, stru
 	return 0;
 }
 
-/* Whatever is wrong with the process, attaching tells best: so that is asked first. */
+/* Attaching gives the best error messages, so it comes first. */
 int sampler_attach_process(struct sampler *sampler, pid_t pid, struct error *err)
 {
 	int prepared = watch(sampler, pid, PREPARE_NS, NULL);
@@ -233,7 +233,7 @@ int sampler_attach_thread(struct sampler *sampler, pid_t pid, pid_t tid, struct 
 	return r < 0 || prepared == 0 ? r : watch(sampler, pid, 0, err);
 }
 
-/* Reads the maps of a process anew. */
+/* Reads the maps of a process again. */
 static void read_anew(struct sampler *sampler, struct watched *watched)
 {
 	watched->stale = false;
@@ -245,8 +245,8 @@ static void read_anew(struct sampler *sampler, struct watched *watched)
 }
 
 /*
- * Where a library was unloaded and another one loaded, addresses mean something else
- * without any walk failing. So this is looked for, before threads are held.
+ * If a library was unloaded and another loaded in its place, addresses change their meaning without
+ * any walk failing. So this checks for changes before threads are stopped.
  */
 static void look_for_changes(struct sampler *sampler)
 {
@@ -272,7 +272,7 @@ static void look_for_changes(struct sampler *sampler)
 	}
 }
 
-/* Learns what has been mapped meanwhile, now that nobody is held. */
+/* Reads new mappings, now that no thread is stopped. */
 static void refresh(struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->watched.count; i++) {
@@ -292,8 +292,8 @@ static void refresh(struct sampler *sampler)
 }
 
 /*
- * Whether a thread that was stopped is where it slept. One that was woken in between
- * is elsewhere; one whose system call is to be restarted stands before it again.
+ * Whether a stopped thread is where it slept. If it was woken in between, it is elsewhere; if its
+ * system call will be restarted, it is before the instruction again.
  */
 static bool is_same_place(const struct asleep *asleep, uint64_t pc)
 {
@@ -308,7 +308,7 @@ static const struct asleep *find_asleep(const struct sampler *sampler, pid_t tid
 	return NULL;
 }
 
-/* Puts the kernel's part of a stack after all others. */
+/* Appends the kernel part of a stack after all others. */
 static void add_kernel_part(struct sampler *sampler, struct taken *taken)
 {
 	const struct sampler_config *config = &sampler->config;
@@ -330,7 +330,7 @@ static void add_kernel_part(struct sampler *sampler, struct taken *taken)
 	}
 }
 
-/* Hands out what was taken. */
+/* Passes on the samples. */
 static int deliver(struct sampler *sampler, struct error *err)
 {
 	int r = 0;

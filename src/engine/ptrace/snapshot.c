@@ -30,21 +30,21 @@
 #include "unwind/arch/native.h"
 #include "wire/scan_hints.h"
 
-/* For all threads together: one that the kernel keeps (state D) is left out. */
+/* For all threads together: threads blocked in the kernel (state D) are left out. */
 #define PATIENCE_NS (200 * NS_PER_MS)
 #define LEAST_PATIENCE_NS NS_PER_MS
 #define KEPT_NS (20 * NS_PER_MS)
 #define LOOK_NS (10 * NS_PER_MS)
 #define CHILD_NS (5 * NS_PER_SEC)
 
-/* What is done in the thread that traces. */
+/* A step that runs in the tracer thread. */
 struct step {
 	struct snapshot *snapshot;
 	struct error *err;
 	int code;
 };
 
-/* Until when threads are waited for, and those of them that wait for a CPU. */
+/* Deadlines for threads, and for those that wait for a CPU. */
 struct patience {
 	uint64_t until_ns;
 	uint64_t cpu_until_ns;
@@ -63,7 +63,7 @@ static struct snapshot_thread *find(struct snapshot *snapshot, pid_t tid)
 	return NULL;
 }
 
-/* What it is doing; not known without the right to. */
+/* Reads its current system call; unknown without permission. */
 static void read_call(pid_t pid, struct snapshot_thread *thread)
 {
 	char path[64];
@@ -77,15 +77,16 @@ static void read_call(pid_t pid, struct snapshot_thread *thread)
 }
 
 /*
- * Notes whether the kernel keeps a thread from stopping, as one that waits for a child of vfork, or
- * the first one when it has ended before the others: all would have to wait for it.
+ * Notes whether the kernel keeps a thread from stopping, such as one that waits for a child of
+ * vfork, or the first thread if it has ended before the others: all others would have to wait for
+ * it.
  */
 static void note_kept(struct snapshot_thread *thread, uint64_t until_ns)
 {
 	struct process_info info;
 	int r = process_info_read(thread->tid, &info, NULL);
 
-	/* Most are kept for a moment only, for a page of a file. */
+	/* Most are blocked only briefly, for a page of a file. */
 	while (r == 0 && info.state == 'D' && clock_monotonic_ns() < until_ns) {
 		(void)nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
 		r = process_info_read(thread->tid, &info, NULL);
@@ -105,7 +106,7 @@ static int seize(struct snapshot_thread *thread)
 	return 0;
 }
 
-/* Lists threads that are not known yet, and what they do before anything is stopped. */
+/* Lists new threads, and what they are doing before anything is stopped. */
 static int list_new(struct snapshot *snapshot, struct error *err)
 {
 	uint64_t until_ns = clock_monotonic_ns() + KEPT_NS;
@@ -126,7 +127,7 @@ static int list_new(struct snapshot *snapshot, struct error *err)
 	return r;
 }
 
-/* Seizes those that are not held yet. Returns how many there were, or a negative errno. */
+/* Seizes new threads. Returns their number, or a negative errno. */
 static int seize_new(struct snapshot *snapshot, struct error *err)
 {
 	size_t first = snapshot->threads.count;
@@ -142,7 +143,7 @@ static int seize_new(struct snapshot *snapshot, struct error *err)
 	return (int)(snapshot->threads.count - first);
 }
 
-/* Those that are held, or kept, have not ended: they take too long. */
+/* Threads that are seized or blocked have not ended: they take too long to stop. */
 static int explain_late(const struct snapshot *snapshot, struct error *err)
 {
 	(void)error_set(err, -ETIMEDOUT, "process %d does not stop", (int)snapshot->pid);
@@ -153,7 +154,7 @@ static int explain_late(const struct snapshot *snapshot, struct error *err)
 	return -ETIMEDOUT;
 }
 
-/* Who is not held has ended where others are; where nobody is we may not hold them. */
+/* If some threads could be seized, the others have ended; if none could, we have no permission. */
 static int check_held(const struct snapshot *snapshot, struct error *err)
 {
 	int refusal = -ESRCH;
@@ -173,7 +174,7 @@ static int check_held(const struct snapshot *snapshot, struct error *err)
 	return refusal_explain(refusal, snapshot->pid, snapshot->pid, err);
 }
 
-/* Neither kept by the kernel nor ended; it may have stopped just now. */
+/* Neither blocked in the kernel nor ended; it may have just stopped. */
 static bool will_stop(pid_t tid)
 {
 	struct process_info info;
@@ -181,7 +182,7 @@ static bool will_stop(pid_t tid)
 	return process_info_read(tid, &info, NULL) == 0 && info.state != 'D' && info.state != 'Z';
 }
 
-/* Until a thread stands still. One that waits for a CPU will do so, and is given longer. */
+/* Waits for a thread to stop. A thread that waits for a CPU will stop, and gets more time. */
 static int wait_for_stop(pid_t tid, const struct patience *patience)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -206,7 +207,7 @@ static int read_vectors(struct snapshot *snapshot, struct snapshot_thread *threa
 	return 0;
 }
 
-/* Waits until a thread stands still, and reads its registers. Returns -ESRCH when it has ended. */
+/* Waits for a thread to stop, and reads its registers. Returns -ESRCH if it has ended. */
 static int look_at_thread(struct snapshot *snapshot, struct snapshot_thread *thread,
 			  const struct patience *patience)
 {
@@ -215,7 +216,7 @@ static int look_at_thread(struct snapshot *snapshot, struct snapshot_thread *thr
 	if (status < 0)
 		return status;
 	thread->is_quiet = status == (SIGTRAP | PTRACE_EVENT_STOP << 8);
-	/* A signal that came just then takes the place of our stop. */
+	/* A signal that arrives at that time replaces our stop. */
 	thread->signal = status >> 8 == 0 ? status : 0;
 	thread->is_known = registers_of_thread(thread->tid, &thread->registers) == 0;
 	thread->sp = thread->registers.values[UNWIND_NATIVE.sp_register];
@@ -224,8 +225,8 @@ static int look_at_thread(struct snapshot *snapshot, struct snapshot_thread *thr
 }
 
 /*
- * Threads may make others until they stand still: those are found by listing again. Nobody waits
- * for the first one; once it stands still the others should not take long.
+ * Threads may create others until they stop: these are found by listing again. Waiting for the
+ * first one costs nothing; after it has stopped, the others should not take long.
  */
 static int hold_all(struct snapshot *snapshot, struct error *err)
 {
@@ -245,7 +246,7 @@ static int hold_all(struct snapshot *snapshot, struct error *err)
 	return r < 0 ? r : check_held(snapshot, err);
 }
 
-/* One that did not stop in time may have by now, for a signal that it is to get. */
+/* A thread that did not stop in time may have stopped now, for a pending signal. */
 static void look_again(struct snapshot_thread *thread)
 {
 	int status = inject_wait(thread->tid, 0);
@@ -271,7 +272,7 @@ static void let_go(void *self)
 	}
 }
 
-/* The first thread may have ended, and has no memory then. */
+/* The first thread may have ended; then its memory cannot be read. */
 static pid_t any_known(const struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->threads.count; i++)
@@ -289,7 +290,7 @@ static void stop(void *self)
 		let_go(step->snapshot);
 }
 
-/* Without a thread to trace from nothing is held. */
+/* Without a tracer thread nothing is stopped. */
 static int begin(struct snapshot *snapshot, struct error *err)
 {
 	struct step step = {.snapshot = snapshot, .err = err};
@@ -317,7 +318,7 @@ int snapshot_stop(struct snapshot *snapshot, pid_t pid, uint64_t patience_ns, st
 	return 0;
 }
 
-/* The thread that can best be led to a call: one that runs, else any that is known. */
+/* The best thread for an injected call: a running one, else any with known registers. */
 static const struct snapshot_thread *choose(const struct snapshot *snapshot)
 {
 	const struct snapshot_thread *chosen = NULL;
@@ -335,7 +336,7 @@ static const struct snapshot_thread *choose(const struct snapshot *snapshot)
 	return chosen;
 }
 
-/* A filter may end the program for a system call that it does not expect. */
+/* A seccomp filter may kill the program for an unexpected system call. */
 static int check_filter(pid_t pid, struct error *err)
 {
 	uint64_t mode = 0;
@@ -348,7 +349,7 @@ static int check_filter(pid_t pid, struct error *err)
 	return -EPERM;
 }
 
-/* Whether the place to call the kernel from is there: not if another program runs by now. */
+/* Whether the system call instruction is still there: not after an exec. */
 static bool has_place(const struct snapshot *snapshot, pid_t tid)
 {
 	char mark[sizeof(INSIDE_CALL_MARK)] = "";
@@ -362,7 +363,7 @@ static bool has_place(const struct snapshot *snapshot, pid_t tid)
 	       memcmp(mark, INSIDE_CALL_MARK, sizeof(mark)) == 0;
 }
 
-/* Leads a thread to a call. Returns -EAGAIN when the process is stopped, -ENOEXEC without place. */
+/* Injects a call. Returns -EAGAIN if the process is stopped, -ENOEXEC without an instruction. */
 static int lead(const struct snapshot *snapshot, const struct inject_call *call, long *ret,
 		pid_t *ret_child)
 {
@@ -404,8 +405,8 @@ static int copy(struct snapshot *snapshot, struct error *err)
 	r = lead(snapshot, &call, &result, &child);
 	if (child > 0) {
 		snapshot->memory_pid = snapshot->child = child;
-		(void)inject_wait(child, CHILD_NS); /* it stands still before its first step */
-		/* And goes with us. */
+		(void)inject_wait(child, CHILD_NS); /* it stops before its first instruction */
+		/* It is killed when we exit. */
 		(void)ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)(uintptr_t)PTRACE_O_EXITKILL);
 	}
 	if (r == 0 && child == 0)
@@ -444,7 +445,7 @@ void snapshot_go_on(struct snapshot *snapshot)
 		snapshot->paused_ns = clock_monotonic_ns() - snapshot->asked_ns;
 }
 
-/* Those that did not stop in time are let go with the tracer. */
+/* Threads that did not stop in time are detached with the tracer. */
 static void end_tracer(struct snapshot *snapshot)
 {
 	tracer_end(snapshot->tracer);
@@ -459,13 +460,13 @@ static void kill_child(void *self)
 	int r;
 
 	(void)kill(snapshot->child, SIGKILL);
-	/* As its tracer we are told first, of its stops too; then it is its parent's. */
+	/* As its tracer we are notified first, of its stops too; then its parent can reap it. */
 	do
 		r = waitid(P_PID, (id_t)snapshot->child, &info, WEXITED | __WALL);
 	while ((r < 0 && errno == EINTR) || (r == 0 && info.si_code == CLD_TRAPPED));
 }
 
-/* The process asks for the status of the child that it does not know of: else that stays. */
+/* Makes the process reap the child that it does not know of: else it stays a zombie. */
 static void reap(void *self)
 {
 	struct snapshot *snapshot = self;
@@ -488,7 +489,7 @@ void snapshot_let_late_go(struct snapshot *snapshot)
 		tracer_do(snapshot->tracer, let_go, snapshot);
 }
 
-/* That of a program which has ended meanwhile, or begun another one, is nobody's. */
+/* If the program has ended or executed another one, there is nothing left to do. */
 void snapshot_reap(struct snapshot *snapshot)
 {
 	uint64_t before_ns = clock_monotonic_ns();

@@ -22,20 +22,20 @@
 #include "proc/thread_status.h"
 
 /*
- * Threads that are asked to stop together. More would wait longer for their turn
- * to be looked at; one alone would let the others' way into their stop be lost time.
+ * Number of threads that are asked to stop together. With more, each would wait longer for its
+ * turn; with one, the time until each stops would be wasted.
  */
 #define BATCH 4
-/* How long threads are waited for that the kernel keeps (state D): half as long each time. */
+/* How long to wait for threads blocked in the kernel (state D): half as long each time. */
 #define PATIENCE_NS (20 * NS_PER_MS)
 #define LEAST_PATIENCE_NS NS_PER_MS
-/* Threads that were not waited for any longer and are looked at with those that follow. */
+/* Limit for late threads that are handled together with later batches. */
 #define LATE 16
-/* How long the notices of all other threads, their signals for one, may lie there. */
+/* How long notifications of other threads, such as signals, may be delayed. */
 #define NEGLECT_NS (5 * NS_PER_MS)
-/* Looking at all takes at most a fifth of the time, however many there are. */
+/* Checking all threads takes at most a fifth of the time, however many there are. */
 #define NEGLECT_SHARE 4
-/* The same when leaving. What is still held then is let go when this program ends. */
+/* The same when detaching. Threads still stopped then are released when this program exits. */
 #define FAREWELL_NS (2 * NS_PER_SEC)
 #define STARVED_NS (60 * NS_PER_SEC)
 
@@ -43,26 +43,26 @@ struct traced {
 	pid_t pid;
 	pid_t tid;
 	int stat_fd; /* -1: not open */
-	bool asked;  /* to stop, and has not done so yet */
+	bool asked;  /* asked to stop, and has not stopped yet */
 	bool unwanted;
 	bool own_child;
-	bool renamed; /* it is said to have called exec: tid was another one */
+	bool renamed; /* it called exec: its tid was another one */
 	char state;
-	uint32_t round; /* the last that it needs no asking in */
+	uint32_t round; /* the last round in which it need not be asked */
 	uint64_t asked_ns;
 	uint64_t since_ns;
-	uint64_t start_ticks; /* of a process; 0: not known */
+	uint64_t start_ticks; /* of a process; 0: unknown */
 };
 
 /* Threads that were asked to stop together. */
 struct batch {
 	size_t count;
 	pid_t tids[BATCH];
-	size_t late_count; /* of those before; an older one makes room for a newer */
+	size_t late_count; /* from earlier batches; newer ones replace older ones */
 	pid_t late[LATE];
 };
 
-/* What to seize again: a process, or one thread where new ones are not followed. */
+/* What to seize again: a process, or one thread if new ones are not traced. */
 struct suspended {
 	pid_t pid;
 	pid_t tid;
@@ -76,12 +76,12 @@ struct stopper {
 	struct tid_index index; /* of threads */
 	VEC(struct suspended) suspended;
 	uint32_t round;
-	size_t next;       /* all threads before it were asked in this round */
-	uint64_t swept_ns; /* when all were looked at */
-	uint64_t sweep_ns; /* how long that took */
+	size_t next;       /* all threads before this were asked in this round */
+	uint64_t swept_ns; /* time of the last check of all threads */
+	uint64_t sweep_ns; /* its duration */
 	int signal_fd;
 	bool leaving;
-	bool was_blocked; /* SIGCHLD, before us */
+	bool was_blocked; /* SIGCHLD was blocked before */
 	struct sigaction old_action;
 	struct stop_times times;
 };
@@ -97,7 +97,7 @@ static void only_sigchld(sigset_t *mask)
 	(void)sigaddset(mask, SIGCHLD);
 }
 
-/* A disposition to ignore, which we may have inherited, would keep notices from us. */
+/* If SIGCHLD were ignored, which we may have inherited, we would not be notified. */
 static int take_sigchld(struct stopper *stopper, struct error *err)
 {
 	struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -170,10 +170,10 @@ static void forget(struct stopper *stopper, size_t i)
 	close_stat(thread);
 	tid_index_remove(&stopper->index, thread->tid);
 	*thread = stopper->threads.items[--stopper->threads.count];
-	if (i < stopper->threads.count) /* it has a place: this needs no memory */
+	if (i < stopper->threads.count) /* it has a slot: this cannot fail */
 		(void)tid_index_set(&stopper->index, thread->tid, (uint32_t)i);
 	if (i < stopper->next)
-		stopper->next = i; /* what came there may not have been asked */
+		stopper->next = i; /* the moved thread may not have been asked */
 }
 
 static void end_thread(struct stopper *stopper, size_t i)
@@ -203,7 +203,7 @@ static int read_stat(struct traced *thread, struct process_info *ret)
 	return n > 0 ? process_stat_parse(text, (size_t)n, ret) : -ESRCH;
 }
 
-/* The state as it is without us. */
+/* Reads the state that the thread would have without us. */
 static void read_state(struct traced *thread)
 {
 	struct process_info info;
@@ -211,7 +211,7 @@ static void read_state(struct traced *thread)
 	thread->state = read_stat(thread, &info) == 0 ? info.state : 0;
 }
 
-/* Returns 0, or a negative errno when tid may not be seized. */
+/* Returns 0, or a negative errno if tid cannot be seized. */
 static int seize_thread(const struct stopper *stopper, pid_t tid)
 {
 	unsigned long options = PTRACE_O_TRACEEXEC;
@@ -223,7 +223,7 @@ static int seize_thread(const struct stopper *stopper, pid_t tid)
 	return ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) < 0 ? -errno : 0;
 }
 
-/* The same for a thread that is not among ours yet. */
+/* The same for a new thread. */
 static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
 {
 	struct process_info info;
@@ -232,7 +232,7 @@ static int seize(struct stopper *stopper, pid_t pid, pid_t tid)
 
 	if (find(stopper, tid))
 		return -EPERM; /* as the kernel would say */
-	/* First the place, so that no thread is seized and then forgotten. */
+	/* Allocates its slot first, so that no thread is seized and then forgotten. */
 	if (add(stopper, pid, tid) < 0)
 		return -ENOMEM;
 	r = seize_thread(stopper, tid);
@@ -254,7 +254,7 @@ int stopper_attach_thread(struct stopper *stopper, pid_t pid, pid_t tid, struct 
 	return r < 0 ? refusal_explain(r, pid, tid, err) : 0;
 }
 
-/* Whether a refused thread needs no seizing: it is ours already, or has ended. */
+/* Whether a refused thread need not be seized: it is already ours, or has ended. */
 static bool is_settled(pid_t tid)
 {
 	struct process_info info;
@@ -273,8 +273,8 @@ static bool has_any(const struct stopper *stopper, pid_t pid)
 }
 
 /*
- * Threads that start meanwhile are seized by the kernel or found by listing
- * again. The former are refused here: they are announced by who made them.
+ * Threads that start meanwhile are seized by the kernel or found by listing again. The former are
+ * refused here: their creator announces them.
  */
 int stopper_attach_process(struct stopper *stopper, pid_t pid, struct error *err)
 {
@@ -305,7 +305,7 @@ int stopper_attach_process(struct stopper *stopper, pid_t pid, struct error *err
 	return r;
 }
 
-/* Returns false for one that has not stopped since it was asked before, and one that is gone. */
+/* Returns false if it has not stopped since it was last asked, or is gone. */
 static bool ask(struct traced *thread)
 {
 	if (thread->asked)
@@ -316,8 +316,8 @@ static bool ask(struct traced *thread)
 }
 
 /*
- * Lets a held thread go on: with a signal to be delivered (0: none), or back into
- * the stop that its process is in. It may have been killed meanwhile.
+ * Resumes a stopped thread: with a signal to deliver (0: none), or back into the group stop of its
+ * process. It may have been killed meanwhile.
  */
 static void resume(struct stopper *stopper, size_t i, int signal, bool group_stop)
 {
@@ -334,8 +334,8 @@ static void resume(struct stopper *stopper, size_t i, int signal, bool group_sto
 }
 
 /*
- * Shows a held thread if it was asked to stop. That may be at a stop of another
- * kind: each one takes the place of the one asked for, which then does not come.
+ * Reports a stopped thread if it was asked to stop. It may be a stop of another kind: each replaces
+ * the requested one, which then does not happen.
  */
 static void show(struct stopper *stopper, size_t i)
 {
@@ -361,7 +361,7 @@ static pid_t event_message(pid_t tid)
 	return ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) == 0 ? (pid_t)message : 0;
 }
 
-/* Without memory to follow it a new thread goes its way. */
+/* Releases a new thread if there is no memory to trace it. */
 static void let_go(pid_t tid)
 {
 	siginfo_t info;
@@ -370,7 +370,7 @@ static void let_go(pid_t tid)
 		(void)ptrace(PTRACE_DETACH, tid, NULL, NULL); /* fails when it has ended */
 }
 
-/* A thread or process was made, and the kernel has seized it for us. */
+/* A thread or process was created, and the kernel has seized it for us. */
 static void handle_new(struct stopper *stopper, size_t i, bool clone)
 {
 	pid_t parent_pid = stopper->threads.items[i].pid;
@@ -378,7 +378,7 @@ static void handle_new(struct stopper *stopper, size_t i, bool clone)
 	pid_t tid = event_message(parent_tid);
 	pid_t pid = thread_process(tid);
 
-	if (pid <= 0) /* it has ended: waiting for it will tell */
+	if (pid <= 0) /* it has ended: waiting for it will show that */
 		pid = clone ? parent_pid : tid;
 	if (tid <= 0 || find(stopper, tid))
 		return;
@@ -386,7 +386,7 @@ static void handle_new(struct stopper *stopper, size_t i, bool clone)
 		let_go(tid);
 		return;
 	}
-	/* clone() can also make processes. */
+	/* clone() can also create processes. */
 	if (pid != parent_pid && !(stopper->flags & STOPPER_CHILDREN))
 		stopper->threads.items[stopper->threads.count - 1].unwanted = true;
 	else if (stopper->events.started && !stopper->leaving)
@@ -394,8 +394,8 @@ static void handle_new(struct stopper *stopper, size_t i, bool clone)
 }
 
 /*
- * All other threads are gone, and the one that called exec has the number of the
- * process. Returns where it is now.
+ * All other threads are gone, and the one that called exec has the id of the process. Returns its
+ * new index.
  */
 static size_t handle_exec(struct stopper *stopper, size_t at)
 {
@@ -434,8 +434,8 @@ static void handle_trap(struct stopper *stopper, size_t i, int status)
 }
 
 /*
- * Whether the process lives on: another of its threads, which is not ours, called
- * exec and has the number of the process now. It becomes ours.
+ * Whether the process lives on: another of its threads, which we do not trace, called exec and now
+ * has the id of the process. We trace it from now on.
  */
 static bool follow_exec(struct stopper *stopper, size_t i)
 {
@@ -444,7 +444,7 @@ static bool follow_exec(struct stopper *stopper, size_t i)
 	uint64_t start_ticks = thread->start_ticks;
 
 	close_stat(thread);
-	/* Who has the number next, when a process has ended, began later. */
+	/* A process that reuses the id of an ended one started later. */
 	if (start_ticks == 0 || stopper->leaving || read_stat(thread, &info) < 0 ||
 	    info.start_ticks != start_ticks || info.state == 'Z' || info.state == 'X' ||
 	    seize_thread(stopper, thread->tid) < 0)
@@ -456,8 +456,8 @@ static bool follow_exec(struct stopper *stopper, size_t i)
 }
 
 /*
- * There is no such thread of ours: it has ended without a notice, or it called
- * exec and has the number of its process now, or another thread of its process did.
+ * We have no such thread: it has ended without notification, or it called exec and now has the id
+ * of its process, or another thread of its process did.
  */
 static void handle_missing(struct stopper *stopper, size_t i)
 {
@@ -475,7 +475,7 @@ static void handle_missing(struct stopper *stopper, size_t i)
 	}
 }
 
-/* Takes one notice of a thread, if there is one. Returns whether there was. */
+/* Handles one notification of a thread, if any. Returns whether there was one. */
 static bool take_notice(struct stopper *stopper, size_t i)
 {
 	const struct traced *thread = &stopper->threads.items[i];
@@ -498,9 +498,8 @@ static bool take_notice(struct stopper *stopper, size_t i)
 }
 
 /*
- * Takes the notices that there are, one of each thread: a thread that is sent
- * signals all the time has another one at once, and is not alone. Returns how
- * many there were.
+ * Handles pending notifications, one per thread: a thread that receives signals all the time has
+ * the next one at once, and must not starve others. Returns how many there were.
  */
 static size_t sweep(struct stopper *stopper)
 {
@@ -521,7 +520,7 @@ static size_t sweep(struct stopper *stopper)
 	return taken;
 }
 
-/* Waits for a notice. Returns false when the time is up. */
+/* Waits for a notification. Returns false on timeout. */
 static bool wait_for_notice(uint64_t until_ns)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -534,7 +533,7 @@ static bool wait_for_notice(uint64_t until_ns)
 	return sigtimedwait(&mask, NULL, &left) > 0 || errno == EINTR;
 }
 
-/* Asks the next few threads to stop. Returns false when there are none left. */
+/* Asks the next few threads to stop. Returns false if none are left. */
 static bool ask_some(struct stopper *stopper, struct batch *batch)
 {
 	size_t chosen[BATCH];
@@ -566,7 +565,7 @@ static bool ask_some(struct stopper *stopper, struct batch *batch)
 	return count > 0;
 }
 
-/* Takes a notice of a thread that was asked to stop and has not done so, if there is one. */
+/* Handles a notification of a thread that was asked to stop and has not stopped yet, if any. */
 static bool take_asked(struct stopper *stopper, pid_t tid, bool *ret_left)
 {
 	const struct traced *thread = find(stopper, tid);
@@ -580,7 +579,7 @@ static bool take_asked(struct stopper *stopper, pid_t tid, bool *ret_left)
 	return taken;
 }
 
-/* Notes those that have not stopped, and forgets those that have. */
+/* Keeps those that have not stopped, and drops those that have. */
 static void note_late(struct stopper *stopper, struct batch *batch)
 {
 	size_t kept = 0;
@@ -600,7 +599,7 @@ static void note_late(struct stopper *stopper, struct batch *batch)
 	batch->late_count = kept;
 }
 
-/* Takes the notices of a batch. Returns whether it is complete before the time is up. */
+/* Handles the notifications of a batch. Returns whether it is complete before the timeout. */
 static bool collect(struct stopper *stopper, const struct batch *batch, uint64_t until_ns)
 {
 	for (;;) {
@@ -651,10 +650,10 @@ void stopper_pump(struct stopper *stopper)
 {
 	struct signalfd_siginfo info;
 
-	/* First the signal: what comes after it raises it again. */
+	/* Consumes the signal first: later notifications raise it again. */
 	while (read(stopper->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		;
-	/* An exec can move threads that were not looked at to where it looked already. */
+	/* An exec can move unchecked threads to positions that were already checked. */
 	if (sweep(stopper) > 0)
 		(void)sweep(stopper);
 }
@@ -674,7 +673,7 @@ const struct stop_times *stopper_times(const struct stopper *stopper)
 	return &stopper->times;
 }
 
-/* Whether one of those that are left will stop as soon as it gets a CPU. */
+/* Whether one of the remaining threads will stop as soon as it gets a CPU. */
 static bool waits_for_cpu(struct stopper *stopper)
 {
 	for (size_t i = 0; i < stopper->threads.count; i++) {
@@ -685,7 +684,7 @@ static bool waits_for_cpu(struct stopper *stopper)
 	return false;
 }
 
-/* Who is left behind stands still once it stops, for as long as this process is there. */
+/* A thread that is left behind would stay stopped for as long as this process exists. */
 static void wait_for_late(struct stopper *stopper)
 {
 	uint64_t last_ns = clock_monotonic_ns() + STARVED_NS;
@@ -704,7 +703,8 @@ void stopper_detach(struct stopper *stopper)
 	for (size_t i = stopper->threads.count; i-- > 0;) {
 		read_state(&stopper->threads.items[i]);
 		if (stopper->threads.items[i].state == 'Z')
-			forget(stopper, i); /* a leader whose threads go on never stops again */
+			forget(stopper, i); /* an ended leader whose other threads still run never
+					       stops again */
 	}
 	stop_each(stopper);
 	while (stopper->threads.count > 0 && clock_monotonic_ns() < until_ns)
@@ -752,7 +752,7 @@ int stopper_resume(struct stopper *stopper, struct error *err)
 			stopper->flags = flags & ~STOPPER_OWN_CHILD;
 		if (flags & STOPPER_NEW_THREADS)
 			r = stopper_attach_process(stopper, was.pid, err);
-		else if (!find(stopper, was.tid)) /* one that could not be let go is ours still */
+		else if (!find(stopper, was.tid)) /* one that could not be detached is still ours */
 			r = stopper_attach_thread(stopper, was.pid, was.tid, err);
 		stopper->flags = flags;
 		if (r != -ESRCH)

@@ -12,13 +12,13 @@ void tid_index_fini(struct tid_index *index)
 	*index = (struct tid_index){0};
 }
 
-/* Numbers are given in order: multiplied, neighbours are far apart. */
+/* Ids are consecutive: multiplying spreads neighbours. */
 static uint32_t home_of(const struct tid_index *index, pid_t tid)
 {
 	return ((uint32_t)tid * 0x9e3779b1u >> 7) & index->mask;
 }
 
-/* The slot of a thread, or the free one where it would be. */
+/* The slot of a thread, or the free slot where it belongs. */
 static struct tid_slot *find_slot(const struct tid_index *index, pid_t tid)
 {
 	uint32_t at = home_of(index, tid);
@@ -82,7 +82,7 @@ void tid_index_remove(struct tid_index *index, pid_t tid)
 		if (index->slots[at].tid == 0)
 			break;
 		home = home_of(index, index->slots[at].tid);
-		/* One whose way from home leads over the gap moves into it. */
+		/* An entry whose probe path crosses the gap moves into it. */
 		if (((at - home) & index->mask) >=
 		    ((at - (uint32_t)(gap - index->slots)) & index->mask)) {
 			*gap = index->slots[at];

@@ -19,7 +19,7 @@ struct tracer {
 	pid_t tid;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	void (*job)(void *self); /* NULL: none is to be done */
+	void (*job)(void *self); /* NULL: none */
 	void *self;
 	bool ends;
 };
@@ -35,7 +35,7 @@ static void *run(void *self)
 			(void)pthread_cond_wait(&tracer->changed, &tracer->lock);
 		if (!tracer->job)
 			break;
-		tracer->job(tracer->self); /* who asked waits, so nobody wants the lock */
+		tracer->job(tracer->self); /* the caller waits, so nobody needs the lock */
 		tracer->job = NULL;
 		(void)pthread_cond_broadcast(&tracer->changed);
 	}
@@ -43,7 +43,7 @@ static void *run(void *self)
 	return NULL;
 }
 
-/* Signals are for the thread that began it. */
+/* Signals go to the thread that started it. */
 static int start(struct tracer *tracer)
 {
 	sigset_t all;
@@ -95,7 +95,7 @@ void tracer_end(struct tracer *tracer)
 	(void)pthread_cond_broadcast(&tracer->changed);
 	(void)pthread_mutex_unlock(&tracer->lock);
 	(void)pthread_join(tracer->thread, NULL);
-	/* That returns a little before the thread is gone, and those that it held with it. */
+	/* Joining returns slightly before the thread is gone and its tracees are released. */
 	while (syscall(SYS_tgkill, getpid(), tracer->tid, 0) == 0)
 		(void)nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
 	(void)pthread_cond_destroy(&tracer->changed);
