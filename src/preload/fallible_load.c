@@ -3,13 +3,13 @@
 
 #include <stddef.h>
 
-/* Where a load is and where to go on, from where they stand on. */
+/* The positions of a load and of its continuation, relative to the fields themselves. */
 struct listed {
 	int32_t load;
 	int32_t behind;
 };
 
-/* Of the linker. */
+/* Provided by the linker. */
 extern const struct listed __start_wick_fallible[] __attribute__((visibility("hidden")));
 extern const struct listed __stop_wick_fallible[] __attribute__((visibility("hidden")));
 

@@ -24,7 +24,7 @@ void *guarded_map(uint64_t bytes, bool wiped)
 	address += (long)GUARD_BYTES;
 	if (safe_syscall(SYS_mprotect, address, (long)whole(bytes), PROT_READ | PROT_WRITE) < 0)
 		return NULL;
-	if (wiped) /* where the kernel cannot, children are those that fork() tells of */
+	if (wiped) /* if the kernel cannot, only children reported by fork() are handled */
 		(void)safe_syscall(SYS_madvise, address, (long)whole(bytes), MADV_WIPEONFORK);
 	own_memory_mark(address, (long)whole(bytes));
 	return (void *)address;

@@ -17,19 +17,19 @@
 #include "safe/ticks.h"
 
 /*
- * The recorder is told that something has changed; it looks at the program's map itself and makes
- * the tables. A module waits no longer than this to be known before it goes.
+ * The recorder is notified of changes; it reads the program's mappings itself and builds the
+ * tables. Unloading a module waits at most this long for the recorder to see it.
  */
 #define WAIT_NS 200000000ull
 
 /*
- * Stacks of the heap name code that may be gone when the recorder reads them, with another module
- * in its place. So it has looked at all that was loaded before any of it goes. Most modules stay
- * for longer than it takes to do that.
+ * Stacks of heap records contain addresses of code that may be gone when the recorder reads them,
+ * with another module in its place. So the recorder must see everything that was loaded before any
+ * of it is unloaded. Most modules stay longer than that takes.
  */
 void modules_wait_until_known(void)
 {
-	static _Atomic uint32_t unanswered; /* what was known when it was waited for in vain, + 1 */
+	static _Atomic uint32_t unanswered; /* what was known at the last timeout, + 1 */
 	uint32_t changed = atomic_load(&preload.process->maps_changed);
 	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
 	uint32_t known = atomic_load(&preload.process->maps_known);
@@ -46,12 +46,12 @@ void modules_wait_until_known(void)
 		(void)safe_syscall(SYS_futex, SAFE_POINTER(&preload.process->maps_known),
 				   FUTEX_WAIT, known, SAFE_POINTER(&left), 0, 0);
 	}
-	/* A recorder that does not get to run is not waited for again until it has. */
+	/* After a timeout, do not wait again until the recorder has run. */
 	if ((int32_t)(known - changed) < 0)
 		atomic_store(&unanswered, known + 1);
 }
 
-/* Until it was told, modules come and go at any time. Returns for whom, to be ended for it. */
+/* Marks the start of a change of modules. Returns the pid, for end_move(). */
 static uint32_t begin_move(void)
 {
 	if (!preload_active())
@@ -60,7 +60,7 @@ static uint32_t begin_move(void)
 	return preload.pid;
 }
 
-/* What is loaded may fork when it begins: a child has nothing under way. */
+/* A loaded module may fork in its constructor: a child has no change in progress. */
 static void end_move(uint32_t pid)
 {
 	if (pid != 0 && pid == preload.pid && preload.process)
@@ -78,8 +78,8 @@ static uint32_t tell(void)
 }
 
 /*
- * A library that is opened so has its own malloc() before ours: the C library's, which it
- * needs. That is what the program wants, so it stays; the recorder is told.
+ * A library opened like this resolves malloc() to the C library's, not to ours. That is what the
+ * program wants, so it stays; the recorder is notified.
  */
 static void tell_deepbind(const char *name)
 {
@@ -133,7 +133,9 @@ PRELOAD_EXPORT int dlclose(void *handle)
 	}
 	modules_wait_until_known();
 	pid = begin_move();
-	/* From before it goes until the recorder has looked again no list is to be trusted. */
+	/*
+	 * From before the unload until the recorder has read the mappings again, no list is valid.
+	 */
 	atomic_store(&preload.unsure_until, atomic_load(&preload.process->maps_changed) + 1);
 	r = REAL(dlclose)(handle);
 	heap_new_forget();

@@ -7,15 +7,15 @@
 #include "safe/syscall.h"
 
 /*
- * Where the C library keeps what it has of a thread belongs to its stack: the lowest bytes of
- * what we take for the stack may be another's.
+ * The C library keeps thread data on the stack, so the lowest bytes of what we assume to be the
+ * stack may belong to something else.
  */
 #define UNSURE_BYTES 65536u
-/* The smallest page that there is. */
+/* The smallest page size. */
 #define PAGE_BYTES 4096u
 /*
- * Allocators do not use up so much of a stack between one call and another: what is further away
- * is on the stack of another fiber. Fibers on smaller ones are told apart by what is there.
+ * Allocators do not use this much stack between two calls: anything further away is on the stack of
+ * another fiber. Fibers with smaller stacks are distinguished by the contents.
  */
 #define MOST_BYTES 65536u
 
@@ -26,8 +26,8 @@ static bool is_own(const struct preload_thread *thread, uint64_t frame)
 }
 
 /*
- * Compares what lies at an address, or finds that nothing does: a request to wake nobody and to
- * let nobody wait elsewhere, if it is so.
+ * Lets the kernel compare the word at an address, which also works for unmapped memory: a futex
+ * requeue of zero waiters.
  */
 static bool kernel_finds(uint64_t address, uint64_t word)
 {

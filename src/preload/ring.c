@@ -10,7 +10,7 @@
 
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
 
-/* Where the next record goes. The program may have written over what the reader sees of it. */
+/* The position of the next record. The program may have overwritten the reader's copy. */
 static uint64_t head_of(struct preload_thread *thread)
 {
 	if (atomic_load_explicit(&thread->slot->head, memory_order_relaxed) != thread->head)
@@ -24,7 +24,7 @@ static void publish(struct preload_thread *thread, uint64_t head)
 	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
 }
 
-/* Fills the ring up to its end: a record is in one piece. */
+/* Pads the ring up to its end, because records are contiguous. */
 static void put_pad(struct preload_thread *thread, uint64_t at, uint64_t words)
 {
 	*(struct session_record *)(thread->ring + at) =
@@ -32,8 +32,8 @@ static void put_pad(struct preload_thread *thread, uint64_t at, uint64_t words)
 }
 
 /*
- * A place for a record of so many words in one piece. NULL when the reader has left no
- * room. *head becomes where the record ends.
+ * Reserves this many contiguous words for a record. NULL: the ring is full. *head is set to the end
+ * of the record.
  */
 static uint64_t *claim(struct preload_thread *thread, uint32_t words, uint64_t *head)
 {
@@ -54,13 +54,13 @@ static uint64_t *claim(struct preload_thread *thread, uint32_t words, uint64_t *
 		at = 0;
 	}
 	*head += words;
-	/* The reader may sleep for a while: half a ring is time to wake it. */
+	/* The reader may be sleeping: wake it at half a ring. */
 	if (used < size / 2 && used + pad + words >= size / 2)
 		session_file_wake();
 	return thread->ring + at;
 }
 
-/* How many frames, from the root on, are those of the stack that was written last. */
+/* How many frames, counted from the root, equal those of the last written stack. */
 static uint32_t count_kept(const struct preload_thread *thread, uint32_t count)
 {
 	const uint64_t *pcs = thread->pcs + count;
@@ -79,7 +79,7 @@ void ring_lose(struct preload_thread *thread, uint64_t samples, uint64_t weight_
 	atomic_fetch_add_explicit(&thread->slot->lost_weight, weight_ns, memory_order_relaxed);
 }
 
-/* Copies texts and fills up the word that they end in. */
+/* Copies texts and pads the last word. */
 static void put_texts(uint64_t *to, struct ring_texts texts)
 {
 	uint32_t words = (texts.size + 7) / 8;
@@ -91,7 +91,7 @@ static void put_texts(uint64_t *to, struct ring_texts texts)
 		bytes[i] = texts.bytes[i];
 }
 
-/* What was written is what the next stack is compared with. */
+/* Keeps the written stack for comparison with the next one. */
 static void remember_stack(struct preload_thread *thread, uint32_t count)
 {
 	uint64_t *other = thread->written;
@@ -118,7 +118,7 @@ static void put(struct preload_thread *thread, enum session_record_kind kind,
 		const struct ring_sample *sample, struct ring_texts texts)
 {
 	struct session_slot *slot = thread->slot;
-	bool alone = preload.control->overwrite_old; /* what came before it may be gone */
+	bool alone = preload.control->overwrite_old; /* previous records may be gone */
 	struct ring_texts labels = {thread->labels, alone ? thread->label_bytes : 0};
 	uint32_t label_words = labels.size > 0 ? texts_words(labels) : 0;
 	uint32_t kept = alone ? 0 : count_kept(thread, sample->count);

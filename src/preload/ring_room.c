@@ -6,8 +6,8 @@
 #include "wire/session.h"
 
 /*
- * The position behind the record at another. What the program itself has written over
- * by mistake may be no record: then all up to the head are given up.
+ * The position after a record. If the program has overwritten it by mistake, it may be invalid:
+ * then everything up to the head is released.
  */
 static uint64_t behind(const uint64_t *ring, uint64_t size, uint64_t at, uint64_t head,
 		       uint16_t *ret_kind)
@@ -28,17 +28,17 @@ bool ring_make_room(struct session_slot *slot, const uint64_t *ring, uint64_t si
 
 	if (end - head > size)
 		return false;
-	/* The program may have written over it: there is no end to what lies between them then. */
+	/* The program may have overwritten it: then the distance is meaningless. */
 	if (head - oldest > size)
 		oldest = head;
 	if (end - oldest <= size)
 		return true;
-	/* Labels go with the sample that they are for. */
+	/* Labels are released together with their sample. */
 	while (oldest != head && (end - oldest > size || kind == SESSION_LABELS))
 		oldest = behind(ring, size, oldest, head, &kind);
-	/* Behind the head that it does not go beyond. */
+	/* Stored after the head, which it does not exceed. */
 	atomic_store_explicit(&slot->oldest, oldest, memory_order_release);
-	/* Who sees a word of what is written next sees that its place was given up. */
+	/* A reader that sees a new word also sees that its position was released. */
 	atomic_thread_fence(memory_order_release);
 	return true;
 }
@@ -47,6 +47,9 @@ void ring_count_sample(struct session_slot *slot)
 {
 	uint64_t samples = atomic_load_explicit(&slot->samples, memory_order_relaxed);
 
-	/* Behind the head: who sees the count sees the sample too, or that it was given up. */
+	/*
+	 * After the head: a reader that sees the count also sees the sample, or that it was
+	 * released.
+	 */
 	atomic_store_explicit(&slot->samples, samples + 1, memory_order_release);
 }

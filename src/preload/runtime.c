@@ -19,7 +19,7 @@
 #include "safe/clock.h"
 #include "safe/syscall.h"
 
-/* The program starts when the recorder has its tables, but no later than this. */
+/* The program starts when the recorder has built its tables, but no later than this. */
 #define WAIT_NS 100000000ull
 
 struct preload_runtime preload;
@@ -49,15 +49,15 @@ static void wait_for_modules(void)
 }
 
 /*
- * A child of fork has a copy of everything but the timers and the other threads. It
- * becomes a process of its own; what it shares with its parent it must not write to.
+ * A child of fork has a copy of everything except timers and other threads. It becomes a separate
+ * process, and must not write to what it shares with its parent.
  */
 static void on_fork(void)
 {
 	uint32_t mode = atomic_exchange(&preload.mode, 0);
 	uint32_t signal = preload.process ? atomic_load(&preload.process->signal) : 0;
 	uint32_t parent = preload.pid;
-	struct preload_thread *forked = preload_self; /* its memory is ours now */
+	struct preload_thread *forked = preload_self; /* we now own its memory */
 	uint32_t only_pid;
 
 	heap_end();
@@ -97,7 +97,7 @@ static bool find_session(void)
 {
 	bool alone = !getenv(SESSION_VARIABLE);
 
-	/* One that has more rights than its user takes no orders from the environment. */
+	/* A program with raised privileges must ignore the environment. */
 	if (getauxval(AT_SECURE) || (alone && !self_start_begin()))
 		return false;
 	if (session_file_find())
@@ -126,7 +126,7 @@ void preload_begin(void)
 	thread_begin_main();
 }
 
-/* Whoever allocates before this begins then: see heap.c. */
+/* An earlier allocation starts recording then: see heap.c. */
 __attribute__((constructor(102))) static void begin(void)
 {
 	heap_begin();
@@ -136,7 +136,7 @@ __attribute__((destructor)) static void end(void)
 {
 	if (preload_active() && preload_self)
 		heap_total_flush(preload_self);
-	/* Others free their memory after this. */
+	/* Other destructors free memory after this. */
 	if (preload_active() && !(atomic_load(&preload.mode) & SESSION_HEAP))
 		preload_give_up(SESSION_PROCESS_ENDED);
 }

@@ -26,7 +26,7 @@
 #define MODE_HEAP "heap"
 #define TOOL_NAME "wick"
 
-#define ANSWER_NS 5000000000ull /* a recorder takes some milliseconds */
+#define ANSWER_NS 5000000000ull /* a recorder needs some milliseconds */
 #define ANSWER_BYTES 2048u
 #define NO_TOOL '?' /* instead of an answer */
 #define MOST_DESCRIPTORS 65536u
@@ -35,11 +35,11 @@
 #define SYS_close_range 436
 #endif
 
-/* Stands in the environment in the place of the mode: children do not begin anew. */
+/* Replaces the mode in the environment, so that children do not start another recorder. */
 static char session_variable[sizeof(SESSION_VARIABLE "=") + SESSION_PATH_MAX];
 static char mode_off[] = MODE_VARIABLE "=off";
 
-/* Where the environment has a variable; NULL: nowhere. */
+/* The position of a variable in the environment; NULL: not set. */
 static char **find_variable(const char *name)
 {
 	size_t length = strlen(name);
@@ -57,7 +57,7 @@ static const char *value_of(const char *name)
 	return at ? *at + strlen(name) + 1 : NULL;
 }
 
-/* Takes a variable out. */
+/* Removes a variable. */
 static void remove_variable(const char *name)
 {
 	char **at = find_variable(name);
@@ -79,7 +79,7 @@ static void complain(const char *why, const char *detail, const char *remedy)
 	(void)safe_syscall(SYS_write, STDERR_FILENO, SAFE_POINTER(text), (long)line.length);
 }
 
-/* The folder of the file that this code is from; links are followed. */
+/* The folder of the file that contains this code; follows links. */
 static bool find_own_folder(char *ret, size_t size)
 {
 	char text[64];
@@ -104,7 +104,7 @@ static bool find_own_folder(char *ret, size_t size)
 	return n > 0;
 }
 
-/* Becomes the recorder that lies in a folder, or returns. */
+/* Executes the recorder in a folder, or returns. */
 static void try_tool(const char *folder, size_t length, const char *below, char *const *arguments)
 {
 	char text[PATH_MAX];
@@ -117,9 +117,9 @@ static void try_tool(const char *folder, size_t length, const char *below, char 
 }
 
 /*
- * Becomes the recorder: the one that is named, else that of the folder of the library (a
- * build), of the prefix that it is installed in (PREFIX/lib/wick, PREFIX/lib/TRIPLET/wick),
- * or of PATH. Returns when there is none.
+ * Executes the recorder: the named one, else that in the folder of the library (a build), of the
+ * installation prefix (PREFIX/lib/wick, PREFIX/lib/TRIPLET/wick), or on PATH. Returns if there is
+ * none.
  */
 static void try_tools(char *const *arguments)
 {
@@ -157,15 +157,15 @@ static void close_from(uint32_t first)
 }
 
 /*
- * The answer goes out by standard output. Of what the program has open its standard error
- * alone stays, until the recorder has said what it has to say.
+ * The answer is written to standard output. Of the program's descriptors only standard error stays
+ * open, until the recorder has printed its messages.
  */
 static void set_descriptors(long answer_fd)
 {
 	long null_fd;
 
 	answer_fd = safe_syscall(SYS_fcntl, answer_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	do /* also where one of the three is closed */
+	do /* even if one of the three is closed */
 		null_fd = safe_syscall(SYS_openat, AT_FDCWD, SAFE_POINTER("/dev/null"), O_RDWR);
 	while (null_fd >= 0 && null_fd <= STDERR_FILENO);
 	(void)safe_syscall(SYS_dup3, null_fd, STDIN_FILENO);
@@ -173,7 +173,7 @@ static void set_descriptors(long answer_fd)
 	close_from(STDERR_FILENO + 1);
 }
 
-/* In a process of its own, with a copy of the program's memory. Does not return. */
+/* Runs in a separate process, with a copy of the program's memory. Does not return. */
 static _Noreturn void be_recorder(uint32_t pid, long answer_fd)
 {
 	const char *out = value_of(OUT_VARIABLE);
@@ -194,7 +194,7 @@ static _Noreturn void be_recorder(uint32_t pid, long answer_fd)
 	set_descriptors(answer_fd);
 	remove_variable("LD_PRELOAD");
 	remove_variable(MODE_VARIABLE);
-	/* execve() changes nothing of what it is given. */
+	/* execve() does not change its arguments. */
 	try_tools((char *const *)(uintptr_t)arguments);
 	(void)safe_syscall(SYS_write, STDOUT_FILENO, SAFE_POINTER(&no_tool), 1);
 	for (;;)
@@ -202,8 +202,8 @@ static _Noreturn void be_recorder(uint32_t pid, long answer_fd)
 }
 
 /*
- * Starts the recorder as nobody's child: the one between ends at once, and is no child that
- * wait() or SIGCHLD would tell of. Returns a descriptor to read its answer from.
+ * Starts the recorder detached: the intermediate process ends at once, and is not reported by
+ * wait() or SIGCHLD. Returns a descriptor to read its answer from.
  */
 static long start_recorder(void)
 {
@@ -232,7 +232,7 @@ static long start_recorder(void)
 	return between;
 }
 
-/* Reads what the recorder says, up to its end. Returns the bytes, or a negative errno. */
+/* Reads the recorder's answer to its end. Returns the bytes, or a negative errno. */
 static long read_answer(long fd, char *ret, size_t size)
 {
 	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + ANSWER_NS;
@@ -261,7 +261,7 @@ static long read_answer(long fd, char *ret, size_t size)
 	return (long)length;
 }
 
-/* Takes the session's line out of an answer. */
+/* Extracts the session's line from an answer. */
 static bool take_session(const char *answer)
 {
 	struct path variable = PATH_IN(session_variable);
@@ -310,12 +310,14 @@ bool self_start_begin(void)
 		return false;
 	if (!heap)
 		complain("invalid " MODE_VARIABLE "=", mode, "; the only mode is " MODE_HEAP);
-	/* One pointer changes, and all who have copied none see it: as good as setenv(). */
+	/*
+	 * Changes one pointer, which is visible to all who have not copied it: as good as setenv().
+	 */
 	if (heap && is_recorder_there()) {
 		*place = session_variable;
 		return true;
 	}
-	*place = mode_off; /* what this program starts need not try and tell again */
+	*place = mode_off; /* children need not try and complain again */
 	return false;
 }
 

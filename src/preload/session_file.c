@@ -18,11 +18,11 @@
 #include "safe/ticks.h"
 
 #define PAGE_BYTES 65536u  /* a multiple of all page sizes that there are */
-#define MAX_IMAGES 100000u /* programs that one process may become by exec */
-/* Where the program may have few addresses. */
+#define MAX_IMAGES 100000u /* limit for programs that one process executes */
+/* For programs with little address space. */
 #define AS_LIMITED_TABLES_BYTES (16ull << 20)
 #define AS_LIMITED_SLOTS 16u
-/* Rings are given room some at a time. */
+/* Space for rings is allocated in groups. */
 #define MOST_AHEAD 64u
 #define PATH_BYTES (SESSION_PATH_MAX + 64)
 
@@ -58,13 +58,13 @@ static void unmap(void *address, uint64_t bytes)
 
 bool session_file_recorder_moves(const struct session_control *control)
 {
-	/* Read before the clock: a beat between the two would lie in the future. */
+	/* Read before the clock: a beat in between would be in the future. */
 	uint64_t beat_ns = atomic_load(&control->heartbeat_ns);
 
 	return safe_clock_ns(CLOCK_MONOTONIC) - beat_ns < SESSION_SILENCE_NS;
 }
 
-/* The letter of a process's state in /proc/PID/stat, 0 where it cannot be read. */
+/* The state letter of a process in /proc/PID/stat; 0: unreadable. */
 static char state_of(uint32_t pid)
 {
 	char text[64];
@@ -93,7 +93,7 @@ bool session_file_recorder_is_gone(const struct session_control *control)
 
 	if (safe_syscall(SYS_kill, control->recorder_pid, 0) == -ESRCH)
 		return true;
-	/* It has ended, and only its parent has not asked for its status yet. */
+	/* It has ended, and its parent has not reaped it yet. */
 	state = state_of(control->recorder_pid);
 	return state == 'Z' || state == 'X';
 }
@@ -105,7 +105,7 @@ bool session_file_recorder_is_stopped(const struct session_control *control)
 	return state == 'T' || state == 't';
 }
 
-/* Whether the recorder lives, wants something, and wants it of this program. */
+/* Whether the recorder is alive, wants to record, and wants this program. */
 static bool is_wanted(const struct session_control *control)
 {
 	uint32_t only_pid = atomic_load(&control->only_pid);
@@ -140,7 +140,9 @@ bool session_file_find(void)
 	return true;
 }
 
-/* When this process began, of /proc/self/stat: the 22nd word, the second is in brackets. */
+/*
+ * The start time of this process from /proc/self/stat: the 22nd word; the second is in parentheses.
+ */
 static uint64_t start_ticks(void)
 {
 	char text[1024];
@@ -163,7 +165,7 @@ static uint64_t start_ticks(void)
 	return ticks;
 }
 
-/* A file of a name that is not there yet: a process has one for each program that it was. */
+/* Creates a file with an unused name: a process has one for each program that it executed. */
 static long create_file(uint64_t ticks)
 {
 	long fd = -1;
@@ -183,7 +185,7 @@ static long create_file(uint64_t ticks)
 	return fd;
 }
 
-/* A program with little room for addresses maps less. */
+/* A program with little address space maps less. */
 static bool has_few_addresses(void)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
@@ -219,8 +221,8 @@ static void lay_out(void)
 }
 
 /*
- * Room in the file: what is mapped of it and has none must not be touched. A file in memory is
- * given room in one go or, when a signal comes, not at all.
+ * Allocates space in the file: mapped pages without space must not be touched. A file in memory
+ * gets all its space at once or, if a signal arrives, none.
  */
 static long give_room(long fd, uint64_t begin, uint64_t bytes)
 {
@@ -229,7 +231,7 @@ static long give_room(long fd, uint64_t begin, uint64_t bytes)
 	uint64_t before = 0;
 	long r;
 
-	/* Beyond the limit of files the kernel ends the program by SIGXFSZ. */
+	/* Beyond the file size limit the kernel kills the program with SIGXFSZ. */
 	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, SAFE_POINTER(&limit));
 	if (begin + bytes > limit.rlim_cur)
 		return -EFBIG;
@@ -241,7 +243,7 @@ static long give_room(long fd, uint64_t begin, uint64_t bytes)
 	return r;
 }
 
-/* What is used of a ring at most. */
+/* The maximum used size of a ring. */
 static uint64_t used_bytes(uint32_t index)
 {
 	uint64_t words = session_ring_words(&preload.layout, index);
@@ -252,7 +254,7 @@ static uint64_t used_bytes(uint32_t index)
 	return words * sizeof(uint64_t);
 }
 
-/* The same for rings from one to before another, and their slots. */
+/* The same for a range of rings, and their slots. */
 static long give_rings_room(long fd, uint32_t from, uint32_t to)
 {
 	long r = 0;
@@ -294,13 +296,13 @@ static void fill_head(struct session_process *process, uint64_t ticks, uint32_t 
 	process->rings = 1;
 	process->state = SESSION_PROCESS_LIVE;
 	process->maps_changed = 1;
-	/* After a fork they are the same, until the recorder has others. */
+	/* After a fork they are unchanged, until the recorder publishes new ones. */
 	atomic_store(&process->modules, (uint64_t)(uintptr_t)atomic_load(&preload.unwind.modules));
 	atomic_thread_fence(memory_order_release);
 	process->magic = SESSION_MAGIC;
 }
 
-/* The file cannot be: it goes, and the recorder is told why. An empty one needs no room. */
+/* The file cannot be used: removes it, and tells the recorder why. An empty file needs no space. */
 static void withdraw_file(long code)
 {
 	char text[PATH_BYTES];
@@ -312,7 +314,7 @@ static void withdraw_file(long code)
 	path_add(&path, preload.file_name);
 	(void)safe_syscall(SYS_unlinkat, AT_FDCWD, SAFE_POINTER(path.text), 0, 0);
 	if (code == 0)
-		return; /* it was for lack of addresses */
+		return; /* it failed for lack of address space */
 	fd = open_in_session(code == -EFBIG ? SESSION_LIMITED : SESSION_NO_ROOM,
 			     O_WRONLY | O_CREAT);
 	if (fd >= 0)
@@ -345,7 +347,7 @@ bool session_file_create(uint32_t forked_from)
 	return true;
 }
 
-/* No less than there was. */
+/* Never lowers the value. */
 static void raise_to(_Atomic uint32_t *at, uint32_t value)
 {
 	uint32_t now = atomic_load(at);
@@ -356,7 +358,7 @@ static void raise_to(_Atomic uint32_t *at, uint32_t value)
 
 bool session_file_room(uint32_t index)
 {
-	/* What the file says of it the program may have written over. */
+	/* The program may have overwritten the value in the file. */
 	uint32_t rings = atomic_load(&preload.roomed);
 	uint32_t wanted = index + index / 2 + 1;
 	long fd;
@@ -400,7 +402,8 @@ void session_file_wake(void)
 	long fd = open_in_session(SESSION_WAKE, O_WRONLY | O_NONBLOCK);
 
 	if (fd < 0)
-		return; /* nobody listens, or the program sees other files now */
-	(void)safe_syscall(SYS_write, fd, SAFE_POINTER("w"), 1, 0); /* full: it is awake */
+		return; /* no reader, or the program sees other files now */
+	(void)safe_syscall(SYS_write, fd, SAFE_POINTER("w"), 1,
+			   0); /* if the pipe is full, the recorder is awake */
 	close_fd(fd);
 }

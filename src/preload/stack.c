@@ -11,8 +11,8 @@
 #include "unwind/walk.h"
 
 /*
- * The newest list of modules. Where modules may have gone since it was made, there is
- * none until the recorder has made another: rules of what is there no more mislead.
+ * Gets the newest list of modules. If modules may have been unloaded since, there is none until the
+ * recorder publishes a new one, because old rules would be wrong.
  */
 bool stack_has_rules(void)
 {
@@ -29,7 +29,7 @@ bool stack_has_rules(void)
 	return modules != NULL;
 }
 
-/* A stack that the thread was not born with: that of its signal handlers? */
+/* The stack is not the thread's own: checks whether it is its signal stack. */
 static void find_alternate(struct preload_thread *thread, uint64_t sp)
 {
 	stack_t stack = {.ss_flags = SS_DISABLE};

@@ -26,15 +26,15 @@
 #include "safe/thread_pointer.h"
 #include "safe/ticks.h"
 
-/* A stack without a limit: as much as a stack ever has. */
+/* Assumed size of an unlimited stack. */
 #define UNLIMITED_BYTES (1ull << 30)
 #define MAIN_MARGIN_BYTES (1ull << 20)
-/* For the frames of signals, which are larger the more registers a CPU has, and our handler. */
+/* Space for signal frames, whose size depends on the CPU's registers, and for our handler. */
 #define SIGNAL_ROOM_BYTES (128ull << 10)
-/* So many rings may wait to be emptied until the recorder looks by itself. */
+/* This many rings may wait to be read until the recorder polls. */
 #define FEW_SLOTS 8u
 
-extern void *__libc_stack_end; /* of the loader: sp where the program began */
+extern void *__libc_stack_end; /* from the loader: sp at the start of the program */
 
 static pthread_key_t end_key;
 static bool has_end_key;
@@ -58,7 +58,7 @@ static struct preload_thread *memory_of(uint32_t index)
 	return thread;
 }
 
-/* A ring keeps its size for all threads that have it, one after the other. */
+/* A ring keeps its size for all threads that use it in turn. */
 static void set_ring_words(struct preload_thread *thread)
 {
 	if (thread->ring_words == 0 && (preload.control->mode & SESSION_HEAP)) {
@@ -70,7 +70,7 @@ static void set_ring_words(struct preload_thread *thread)
 	thread->slot->ring_words = (uint32_t)thread->ring_words;
 }
 
-/* Readies the memory of a slot for the next thread. */
+/* Resets the memory of a slot for the next thread. */
 static void reset(struct preload_thread *thread)
 {
 	uint32_t index = thread->index;
@@ -106,7 +106,7 @@ static void set_tid(struct preload_thread *thread, uint32_t tid)
 	atomic_store(&preload.tids[thread->index], tid);
 }
 
-/* Nobody writes there any more: the slot is for the next thread when the recorder has read it. */
+/* The thread no longer writes: the slot can be reused after the recorder has read it. */
 static void give_up_slot(struct preload_thread *thread)
 {
 	struct session_slot *slot = thread->slot;
@@ -114,16 +114,16 @@ static void give_up_slot(struct preload_thread *thread)
 	set_tid(thread, 0);
 	atomic_store(&slot->head, thread->head);
 	if (thread->head == atomic_load(&slot->tail)) {
-		atomic_store(&slot->state, SESSION_SLOT_FREE); /* it makes no work */
+		atomic_store(&slot->state, SESSION_SLOT_FREE); /* nothing to read */
 		return;
 	}
 	atomic_store(&slot->state, SESSION_SLOT_LEFT);
-	/* Many rings of threads that have ended are much memory. */
+	/* Many rings of ended threads use much memory. */
 	if (thread->index >= FEW_SLOTS && (atomic_load(&preload.mode) & SESSION_HEAP))
 		session_file_wake();
 }
 
-/* Slots of threads that the kernel does not know any more. */
+/* Frees the slots of threads that no longer exist. */
 static void collect_ended(void)
 {
 	for (uint32_t i = 0; i < atomic_load(&preload.thread_limit); i++) {
@@ -132,7 +132,7 @@ static void collect_ended(void)
 
 		if (tid == 0 || safe_syscall(SYS_tgkill, preload.pid, tid, 0) != -ESRCH ||
 		    !atomic_compare_exchange_strong(&thread->ending_tid, &tid, 0))
-			continue; /* there still, or somebody else was faster */
+			continue; /* still there, or another thread was faster */
 		(void)atomic_fetch_sub(&preload.ending_count, 1);
 		give_up_slot(thread);
 	}
@@ -144,7 +144,10 @@ static bool take_slot(uint32_t index)
 	_Atomic uint32_t *state = &session_file_slot(index)->state;
 	uint32_t expected = SESSION_SLOT_FREE;
 
-	/* One that has a thread is not: the program wrote over its state, and now it is right. */
+	/*
+	 * A slot with a thread is not free: the program overwrote its state, which is now
+	 * corrected.
+	 */
 	return atomic_load_explicit(state, memory_order_relaxed) == SESSION_SLOT_FREE &&
 	       atomic_compare_exchange_strong(state, &expected, SESSION_SLOT_TAKEN) &&
 	       atomic_load(&preload.tids[index]) == 0;
@@ -190,8 +193,8 @@ void thread_begin(struct preload_thread *thread, struct unwind_stack stack)
 	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(slot->comm));
 	preload_self = thread;
 	if (has_end_key)
-		(void)pthread_setspecific(end_key, thread); /* else the recorder sees it go */
-	if (thread->label_bytes > 0)                        /* that it was forked with */
+		(void)pthread_setspecific(end_key, thread); /* else the recorder notices its end */
+	if (thread->label_bytes > 0)                        /* inherited by fork */
 		ring_put_labels(thread, (struct ring_texts){thread->labels, thread->label_bytes});
 	(void)thread_timer_start(thread); /* counted */
 }
@@ -203,8 +206,8 @@ void thread_end(struct preload_thread *thread)
 	(void)safe_syscall(SYS_prctl, PR_GET_NAME, SAFE_POINTER(thread->slot->comm));
 	if (atomic_load(&preload.mode) & SESSION_HEAP) {
 		/*
-		 * The C library frees buffers and memory of other threads when all destructors have
-		 * run: who makes the next thread collects the slot of this one.
+		 * The C library frees more memory after all destructors have run: the next thread
+		 * creation collects this slot.
 		 */
 		atomic_store(&thread->ending_tid, thread->tid);
 		(void)atomic_fetch_add(&preload.ending_count, 1);
@@ -218,10 +221,10 @@ static void on_end(void *value)
 {
 	struct preload_thread *thread = value;
 
-	/* In a child of fork the memory is there, but the session may not be. */
+	/* In a child of fork the memory exists, but the session may not. */
 	if (!preload_active() || thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
 		return;
-	/* What others of the kind free is seen too: ours comes again, as often as it may. */
+	/* To see what other destructors free, ours runs again as often as possible. */
 	if ((atomic_load(&preload.mode) & SESSION_HEAP) &&
 	    ++thread->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
 	    pthread_setspecific(end_key, thread) == 0)
@@ -242,10 +245,10 @@ void thread_set_up(void)
 }
 
 /*
- * Programs that use all of their first stack, as Ruby does to have it, leave no room for a
- * signal's frame: the kernel ends them when a tick comes just then. Beyond the limit a stack
- * does not grow, but what it has it keeps. So it is let grow a little further once, by a
- * call that writes there and fails where that cannot be.
+ * Programs that use their whole main stack, as Ruby does to reserve it, leave no space for a signal
+ * frame: the kernel kills them if a tick comes then. A stack does not grow beyond the limit, but
+ * keeps what it has. So we let it grow a little further once, with a system call that writes there
+ * and fails if that is impossible.
  */
 static void grow_main_stack(uint64_t high, const struct rlimit *limit)
 {
@@ -253,14 +256,14 @@ static void grow_main_stack(uint64_t high, const struct rlimit *limit)
 	struct rlimit addresses = {RLIM_INFINITY, RLIM_INFINITY};
 	uint64_t bytes = limit->rlim_cur + SIGNAL_ROOM_BYTES;
 
-	/* Where addresses are few they are the program's. */
+	/* If address space is scarce, leave it to the program. */
 	(void)safe_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, SAFE_POINTER(&addresses));
 	if (limit->rlim_cur > UNLIMITED_BYTES || high < 2 * bytes ||
 	    addresses.rlim_cur != RLIM_INFINITY)
 		return;
 	more.rlim_cur += SIGNAL_ROOM_BYTES + MAIN_MARGIN_BYTES;
 	if (more.rlim_max < more.rlim_cur)
-		more.rlim_max = more.rlim_cur; /* for those who may */
+		more.rlim_max = more.rlim_cur; /* if permitted */
 	if (safe_syscall(SYS_prlimit64, 0, RLIMIT_STACK, SAFE_POINTER(&more), 0) < 0)
 		return;
 	(void)safe_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)((high - bytes) & ~15ull));
@@ -280,12 +283,14 @@ void thread_begin_main(void)
 	if (atomic_load(&preload.control->mode) & (SESSION_CPU | SESSION_WALL))
 		grow_main_stack(high, &limit);
 	bytes = limit.rlim_cur > UNLIMITED_BYTES ? UNLIMITED_BYTES : limit.rlim_cur;
-	/* The limit may have been higher when the program began. */
+	/* The limit may have been higher when the program started. */
 	bytes += MAIN_MARGIN_BYTES;
 	thread_begin(thread, (struct unwind_stack){high > bytes ? high - bytes : 0, high});
 }
 
-/* What a thread has told of itself; its memory may be that of the other, whose counts were. */
+/*
+ * Copies what a thread reported; both may share the same memory, so counts are passed separately.
+ */
 static void take_over(struct preload_thread *thread, const struct preload_thread *forked,
 		      uint32_t label_bytes, uint32_t part_count)
 {
@@ -300,7 +305,7 @@ static void take_over(struct preload_thread *thread, const struct preload_thread
 void thread_begin_forked(const struct preload_thread *forked)
 {
 	struct unwind_stack stack = forked->unwind.stack;
-	/* A fork in a handler may have come while they were written. */
+	/* A fork in a handler may have interrupted writing them. */
 	bool whole = atomic_load(&forked->busy) == 0;
 	uint32_t label_bytes = whole ? forked->label_bytes : 0;
 	uint32_t part_count = whole ? forked->part_count : 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hook_gate: where the stubs of all hooks lead. Keeps all registers that a function may
- * change, asks hook_before(), and goes on to the function, or calls it and then hook_after().
- * A function that is called gets copies of what its caller has on the stack: that is where
- * arguments are that have no register.
+ * hook_gate: the target of all hook stubs. Saves all registers that a function may change, calls
+ * hook_before(), and jumps to the function, or calls it and then hook_after(). A called function
+ * receives copies of its stack arguments.
  *
- * Its frame and rules are such that stacks can be followed through it. struct hook_call of
- * hook.h is what lies in the frame.
+ * Its frame and CFI allow stacks to be unwound through it. struct hook_call is the layout of the
+ * frame.
  */
 #include <stddef.h>
 
@@ -41,7 +40,7 @@ __asm__(".text\n.p2align 4\n"
 	".cfi_remember_state\n.cfi_def_cfa rsp, 8\n"
 	"ret\n"
 	".cfi_restore_state\n"
-	/* On to the function, with its own caller on top of the stack. */
+	/* Jumps to the function, with its own caller on top of the stack. */
 	"1: mov -40(%rbp), %rax; mov (%rbp), %rcx; mov %rcx, -8(%rbp); mov %rax, (%rbp)\n" RESTORE
 	"lea -8(%rbp), %rsp; pop %rbp\n"
 	"ret\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exec: the program becomes another. The timer of the process would tick on there, where
- * its signal is the end unless our library takes it in time: it rests meanwhile. Signals
- * that the program believes blocked are so for what it becomes.
+ * exec: the program executes another one. The process timer would keep ticking there and kill it
+ * unless our library handles the signal in time, so it is suspended. Signals that the program has
+ * blocked are really blocked for the new program.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #include "preload/runtime.h"
 #include "preload/sampling/process_timer.h"
 
-/* Whether what leads us into programs is not among the variables of the next one: env -i. */
+/* Whether the new environment lacks our variables, as with env -i. */
 static bool is_left(char *const *variables)
 {
 	static const char name[] = SESSION_VARIABLE "=";
@@ -34,7 +34,7 @@ static bool is_left(char *const *variables)
 	return true;
 }
 
-/* What comes back has failed. */
+/* If it returns, it has failed. */
 #define RESTING(variables, call)                                                                   \
 	({                                                                                         \
 		bool rested = process_timer_rest();                                                \
@@ -80,7 +80,7 @@ PRELOAD_EXPORT int fexecve(int fd, char *const arguments[], char *const variable
 	return RESTING(variables, REAL(fexecve)(fd, arguments, variables));
 }
 
-/* How many arguments there are, with the NULL behind the last. */
+/* The number of arguments, including the final NULL. */
 static size_t count_arguments(const char *first, va_list list)
 {
 	size_t count = 1;
@@ -90,16 +90,16 @@ static size_t count_arguments(const char *first, va_list list)
 	return count;
 }
 
-/* Copies them into `to`, which has as many. */
+/* Copies them into `to`, which has enough space. */
 static void copy_arguments(char **to, const char *first, va_list list)
 {
-	/* execv() takes strings that it does not change as if it did. */
+	/* execv() takes non-const strings, but does not change them. */
 	*to = (char *)(uintptr_t)first;
 	while (*to)
 		*++to = va_arg(list, char *);
 }
 
-/* On the stack: there is no other memory that a child of vfork could leave. */
+/* On the stack: a child of vfork could not free other memory. */
 #define ARGUMENTS_OF(to, first)                                                                    \
 	do {                                                                                       \
 		va_list given;                                                                     \
@@ -136,7 +136,7 @@ PRELOAD_EXPORT int execle(const char *path, const char *first, ...)
 	ARGUMENTS_OF(arguments, first);
 	va_start(list, first);
 	for (char **at = arguments; *at; at++)
-		(void)va_arg(list, char *); /* up to the NULL, which the variables follow */
+		(void)va_arg(list, char *); /* up to the NULL; the variables follow it */
 	variables = va_arg(list, char *const *);
 	va_end(list);
 	return execve(path, arguments, variables);

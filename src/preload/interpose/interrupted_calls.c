@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * interrupted_calls: calls that a signal handler makes fail with EINTR, whatever its flags
- * say. Programs wait for their own signals by that, so ours stays away meanwhile.
+ * interrupted_calls: calls that fail with EINTR after a signal handler, regardless of its flags.
+ * Programs wait for their own signals with them, so ours is blocked meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 
 #define NS_PER_SEC 1000000000ull
 
-/* The mask that a call is to sleep with, and the signal of ticks in it. */
+/* The mask that a call sleeps with, plus the signal of ticks. */
 static const sigset_t *with_tick(const sigset_t *mask, sigset_t *copy)
 {
 	if (!mask || !preload_active() || signals_tick() == 0)
@@ -52,7 +52,7 @@ PRELOAD_EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec
 	return WITHOUT_TICKS(REAL(ppoll)(fds, count, timeout, with_tick(mask, &copy)));
 }
 
-/* What the two become where the compiler checks their arrays. */
+/* The fortified versions of both. */
 extern int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
 extern int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 		       const sigset_t *mask, size_t room);
@@ -198,7 +198,7 @@ PRELOAD_EXPORT int msgsnd(int id, const void *message, size_t size, int flags)
 	return WITHOUT_TICKS(REAL(msgsnd)(id, message, size, flags));
 }
 
-/* What is left of a time until a moment, none when it is over. */
+/* The time left until a deadline; 0: it has passed. */
 static struct timespec left_until(uint64_t end_ns)
 {
 	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
@@ -208,7 +208,7 @@ static struct timespec left_until(uint64_t end_ns)
 				 .tv_nsec = (long)(left_ns % NS_PER_SEC)};
 }
 
-/* Who waits for all signals waits for those of ours that others send, but not for ticks. */
+/* A program that waits for all signals also receives ours if others send it, but not ticks. */
 REAL_DEFINE(sigwaitinfo);
 REAL_DEFINE(sigtimedwait);
 
@@ -278,8 +278,8 @@ PRELOAD_EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 }
 
 /*
- * Files in memory: they are given all their room, or a signal comes. On these CPUs the two
- * names of each are one function, which headers declare as the one with the number.
+ * Allocating space in memory files fails if a signal arrives. On these CPUs both names are one
+ * function, which headers declare under the name with the number.
  */
 REAL_DEFINE(fallocate64);
 PRELOAD_EXPORT int fallocate64(int fd, int mode, off64_t offset, off64_t bytes)
@@ -299,7 +299,7 @@ PRELOAD_EXPORT __attribute__((alias("fallocate64"))) __typeof__(fallocate64) sho
 PRELOAD_EXPORT
 __attribute__((alias("posix_fallocate64"))) __typeof__(posix_fallocate64) short_posix_fallocate;
 
-/* More than a page of random bytes may be cut short. */
+/* A read of more than a page of random bytes may be interrupted. */
 REAL_DEFINE(getrandom);
 PRELOAD_EXPORT ssize_t getrandom(void *bytes, size_t size, unsigned int flags)
 {

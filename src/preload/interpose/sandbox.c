@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sandbox: a program that locks itself in. After a filter of system calls those of our own
- * may end it, so sampling ends before. After chroot programs that it starts would not find
- * the library, and the loader would say so on their standard error.
+ * sandbox: a program that sandboxes itself. After a seccomp filter our own system calls could kill
+ * it, so sampling ends before. After chroot, programs that it starts would not find the library,
+ * and the loader would print errors.
  */
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ PRELOAD_EXPORT long syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		values[i] = va_arg(arguments, long);
 	va_end(arguments);
-	/* Without a filter it only asks what the kernel can do. */
+	/* Without a filter it only queries the kernel. */
 	if (number == SYS_seccomp && (values[0] == SECCOMP_SET_MODE_STRICT ||
 				      (values[0] == SECCOMP_SET_MODE_FILTER && values[2])))
 		leave();
@@ -63,7 +63,7 @@ PRELOAD_EXPORT long syscall(long number, ...)
 	return r;
 }
 
-/* Takes our library out of the list of those to preload, where it stands. */
+/* Removes our library from LD_PRELOAD, in place. */
 static void forget_library(void)
 {
 	static const char name[] = "LD_PRELOAD=";

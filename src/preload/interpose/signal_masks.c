@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * signal_masks: a program that blocks all signals does not mean ours, as it does not mean
- * those that the C library keeps for itself. It is told that it has blocked it. One that
- * blocks a few, ours among them, means it: it has its signal, and we take another.
+ * signal_masks: a program that blocks all signals does not mean ours, just as it does not mean
+ * those of the C library. It sees our signal as blocked, but it is not. A program that blocks a
+ * few, including ours, means it: it keeps its signal, and we take another.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,10 +16,10 @@
 #include "preload/runtime.h"
 #include "safe/syscall.h"
 
-/* Who names fewer of the first 31 signals than this means each of them. */
+/* A set with fewer of the first 31 signals than this means each of them. */
 #define MANY_SIGNALS 16
 
-/* The signals of ticks, this one or an earlier one, that the program believes blocked here. */
+/* The signals of ticks, current or earlier, that this thread believes to be blocked. */
 static __thread uint64_t believed __attribute__((tls_model("initial-exec")));
 
 REAL_DEFINE(pthread_sigmask);
@@ -52,7 +52,7 @@ bool signals_names_tick(const sigset_t *set)
 	return count < MANY_SIGNALS;
 }
 
-/* What was the signal of ticks once is blocked for real. */
+/* Really blocks a former signal of ticks. */
 static void settle(void)
 {
 	uint64_t past = believed & ~bit_of(signals_tick());

@@ -16,16 +16,17 @@
 
 #define SIGNALS 65
 
-/* What the program wants of a signal that we have. */
+/* The program's action for a signal that we handle. */
 struct wish {
-	_Atomic uint32_t taken;   /* we have it */
-	_Atomic uint32_t current; /* of actions; the other one is for the next change */
+	_Atomic uint32_t taken; /* we handle it */
+	_Atomic uint32_t
+		current; /* index of the current action; the other is for the next change */
 	struct sigaction actions[2];
 };
 
 static struct wish wishes[SIGNALS];
 
-/* Alternate stacks that our handler might not fit on: ticks stay on the stack of the thread. */
+/* Our handler may not fit on smaller alternate stacks: then ticks use the thread's stack. */
 #define ROOMY_BYTES 16384u
 static _Atomic uint32_t small_stacks;
 
@@ -53,8 +54,8 @@ bool signals_is_tick(const siginfo_t *info)
 }
 
 /*
- * The default of our signals is the end of the program. A fault comes again when the
- * handler returns; what somebody sent is sent again.
+ * The default action of our signals kills the program. A fault recurs when the handler returns; a
+ * sent signal is sent again.
  */
 static void act_by_default(int number, const siginfo_t *info)
 {
@@ -66,7 +67,9 @@ static void act_by_default(int number, const siginfo_t *info)
 				   safe_syscall(SYS_gettid, 0), number, 0);
 }
 
-/* Sent again, to wait until the program unblocks it: whom it was sent to is in its code. */
+/*
+ * Sends it again, to stay pending until the program unblocks it: si_code says to whom it was sent.
+ */
 static void send_again(int number, siginfo_t *info)
 {
 	long pid = safe_syscall(SYS_getpid, 0);
@@ -102,7 +105,7 @@ static void on_tick(int number, siginfo_t *info, void *context)
 {
 	int code = errno;
 
-	/* One of a timer of ours that was late: the program never asked for it. */
+	/* A late tick of our own timer: the program never requested it. */
 	if (tick_handler_tick(info, context) || tick_handler_is_own_timer(info))
 		;
 	else if (signals_hold(number, context))
@@ -118,14 +121,14 @@ static void on_fault(int number, siginfo_t *info, void *context)
 		pass_on(number, info, context);
 }
 
-/* What the kernel is told: our handler, in the way that the program's would be called. */
+/* Installs our handler, with the flags and mask of the program's. */
 static void install(int number, const struct sigaction *wish)
 {
 	bool fault = number == SIGSEGV || number == SIGBUS;
 	bool has_handler = wish->sa_handler != SIG_DFL && wish->sa_handler != SIG_IGN;
 	struct sigaction action = {.sa_sigaction = fault ? on_fault : on_tick};
 
-	/* What is ignored stays so in programs that this one becomes. */
+	/* Ignored signals stay ignored after exec. */
 	if (wish->sa_handler == SIG_IGN && (fault || number != signals_tick())) {
 		(void)REAL(sigaction)(number, wish, NULL); /* a valid signal */
 		return;
@@ -165,7 +168,7 @@ static void take(int number)
 	install(number, &before);
 }
 
-/* A real-time signal that the program has no use for, from the highest on. */
+/* A real-time signal that the program does not use, starting at the highest. */
 static int free_signal(void)
 {
 	for (int number = SIGRTMAX - 1; number > SIGRTMIN; number--) {
@@ -215,13 +218,13 @@ bool signals_set_up(void)
 	return true;
 }
 
-/* The program wants the signal of our ticks for itself: it shall have it alone. */
+/* The program wants the signal of our ticks: leaves it to the program. */
 void signals_make_way(void)
 {
 	int number = signals_tick() == SIGPROF ? free_signal() : 0;
 
 	if (number == 0)
-		return; /* shared then */
+		return; /* then it is shared */
 	tick_by(number);
 	atomic_store(&preload.process->own_signal, 1);
 	thread_rearm_all();
@@ -258,7 +261,7 @@ PRELOAD_EXPORT int sigaction(int number, const struct sigaction *restrict action
 	return 0;
 }
 
-/* The older ways to say the same. */
+/* The older interfaces for the same. */
 static sighandler_t set_handler(int number, sighandler_t handler, int flags, bool defer)
 {
 	struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
@@ -304,7 +307,7 @@ PRELOAD_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
 	return sysv_signal(number, handler);
 }
 
-extern sighandler_t bsd_signal(int number, sighandler_t handler); /* gone from headers */
+extern sighandler_t bsd_signal(int number, sighandler_t handler); /* no longer in headers */
 PRELOAD_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler)
 {
 	return signal(number, handler);
@@ -316,9 +319,9 @@ PRELOAD_EXPORT sighandler_t ssignal(int number, sighandler_t handler)
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs use it all the same */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs still use it */
 
-/* It holds a signal, or lets it through from now on, and tells what it was before. */
+/* Holds or releases a signal, and returns its previous state. */
 REAL_DEFINE(sigset);
 PRELOAD_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sockets: calls on a socket that has a limit of time fail with EINTR even where handlers
- * restart calls. In a program that has ever set one they are left in peace.
+ * sockets: calls on a socket with a timeout fail with EINTR even if handlers restart calls. In a
+ * program that has ever set a timeout, our signal is blocked during these calls.
  *
- * So is whatever writes more than a pipe takes at once: a signal ends it after a part, which
- * programs that know their pipes to block do not expect.
+ * The same for writes of more than a pipe accepts at once: a signal causes a short write, which
+ * programs with blocking pipes do not expect.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ static _Atomic bool has_limits;
 #define LIMITED(call)                                                                              \
 	(atomic_load_explicit(&has_limits, memory_order_relaxed) ? WITHOUT_TICKS(call) : (call))
 
-/* What goes into a pipe, or into a socket as good as ever, in one piece. */
+/* A write of this size goes into a pipe, or practically always into a socket, in one piece. */
 #define WHOLE_BYTES 4096u
 
 static bool is_large(size_t size)
@@ -45,7 +45,7 @@ PRELOAD_EXPORT int setsockopt(int fd, int level, int option, const void *value, 
 	return REAL(setsockopt)(fd, level, option, value, size);
 }
 
-/* A call that is the program's, but in peace. */
+/* Wraps a call with the signal of ticks blocked. */
 #define WRAP(type, name, parameters, arguments)                                                    \
 	REAL_DEFINE(name);                                                                         \
 	PRELOAD_EXPORT type name parameters                                                        \
@@ -54,7 +54,7 @@ PRELOAD_EXPORT int setsockopt(int fd, int level, int option, const void *value, 
 	}                                                                                          \
 	_Static_assert(1, "takes a semicolon")
 
-/* The same of one that writes. */
+/* The same for a write. */
 #define WRAP_WRITE(type, name, large, parameters, arguments)                                       \
 	REAL_DEFINE(name);                                                                         \
 	PRELOAD_EXPORT type name parameters                                                        \
@@ -64,7 +64,7 @@ PRELOAD_EXPORT int setsockopt(int fd, int level, int option, const void *value, 
 	}                                                                                          \
 	_Static_assert(1, "takes a semicolon")
 
-/* What calls become that the compiler checks the buffers of. */
+/* The fortified versions of the calls. */
 extern ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room);
 extern ssize_t __recv_chk(int fd, void *buffer, size_t size, size_t room, int flags);
 

@@ -14,12 +14,12 @@
 
 #define US_PER_SEC 1000000ull
 
-/* Whose it is. */
+/* The owner of the timer. */
 enum owner { NOBODY, OURS, PROGRAM };
 
 static struct {
 	_Atomic uint32_t owner;
-	_Atomic uint32_t was_ours; /* ticks of ours may still be on their way */
+	_Atomic uint32_t was_ours; /* our ticks may still be pending */
 	_Atomic uint64_t period_us;
 } state;
 
@@ -41,7 +41,7 @@ static bool arm(uint64_t period_us)
 	return safe_syscall(SYS_setitimer, ITIMER_PROF, SAFE_POINTER(&times), 0) == 0;
 }
 
-/* It cannot tick faster than the kernel; a tick is never of no time. */
+/* It cannot tick faster than the kernel; a period is never 0. */
 static uint64_t wanted_us(void)
 {
 	uint64_t period_ns = thread_timer_period_ns();
@@ -103,7 +103,7 @@ bool process_timer_rest(void)
 void process_timer_wake(bool rested)
 {
 	if (rested && atomic_load(&state.owner) == OURS)
-		(void)arm(wanted_us()); /* as it was */
+		(void)arm(wanted_us()); /* as before */
 }
 
 uint64_t process_timer_period_ns(void)
@@ -122,10 +122,10 @@ void process_timer_ticked(void)
 	uint64_t period_us = wanted_us();
 
 	if (atomic_load(&state.owner) == OURS && atomic_load(&state.period_us) != period_us)
-		(void)arm(period_us); /* else it ticks on as it did */
+		(void)arm(period_us); /* else it keeps its period */
 }
 
-/* The program takes it: with what it would have found there without us. */
+/* The program takes it, and sees what it would have found without us. */
 PRELOAD_EXPORT int setitimer(__itimer_which_t which, const struct itimerval *restrict times,
 			     struct itimerval *restrict old)
 {

@@ -12,9 +12,9 @@
 #include "safe/ticks.h"
 
 #define NS_PER_SEC 1000000000ull
-/* So many ticks of the clock in a row in which a thread hardly ran: it sleeps. */
+/* After this many consecutive clock ticks in which it hardly ran, a thread is asleep. */
 #define IDLE_TICKS 4u
-/* A tick that comes later than this after its time waited for the thread to run again. */
+/* A tick later than this waited for the thread to run again. */
 #define LATE_NS 200000u
 
 uint64_t thread_timer_period_ns(void)
@@ -49,7 +49,7 @@ static struct timespec time_of(uint64_t ns)
 				 .tv_nsec = (long)(ns % NS_PER_SEC)};
 }
 
-/* Lets a timer tick: first after some time, and then every period. 0: never. */
+/* Sets a timer: first after some time, then every period. 0: never. */
 static void set(int timer, uint64_t first_ns, uint64_t period_ns)
 {
 	struct itimerspec times = {.it_interval = time_of(period_ns),
@@ -59,7 +59,7 @@ static void set(int timer, uint64_t first_ns, uint64_t period_ns)
 		(void)safe_syscall(SYS_timer_settime, timer, 0, SAFE_POINTER(&times), 0);
 }
 
-/* A moment of a period, which nobody can foresee. */
+/* A random part of a period. */
 static uint64_t some_part(const struct preload_thread *thread, uint64_t period_ns)
 {
 	uint64_t mixed = (safe_ticks() + thread->tid) * 0x9e3779b97f4a7c15ull;
@@ -76,7 +76,7 @@ static void drop(int *timer)
 	*timer = -1;
 }
 
-/* Ticks of the clock: the first after some time, and then every period; 0: no more after it. */
+/* Starts the wall clock timer: first after some time, then every period; 0: one-shot. */
 static void tick_by_clock(struct preload_thread *thread, uint64_t first_ns, uint64_t period_ns)
 {
 	thread->due_ns = safe_clock_ns(CLOCK_MONOTONIC) + first_ns;
@@ -85,8 +85,8 @@ static void tick_by_clock(struct preload_thread *thread, uint64_t first_ns, uint
 }
 
 /*
- * Whether a tick of the clock waited for the thread to get its CPU back. The thread is then
- * where it was sent away, often at the end of a call: no place that was met by chance.
+ * Whether a clock tick waited for the thread to get its CPU back. The thread is then where it was
+ * preempted, often at the end of a call: not a random place.
  */
 static bool is_late(const struct preload_thread *thread, struct thread_timer_tick tick)
 {
@@ -99,13 +99,13 @@ static bool is_late(const struct preload_thread *thread, struct thread_timer_tic
 	return after_ns > (thread->clock_ns / 2 < LATE_NS ? thread->clock_ns / 2 : LATE_NS);
 }
 
-/* Whether CPU timers are too slow for what is wanted. */
+/* Whether CPU timers are too slow for the period. */
 static bool is_fast(void)
 {
 	return thread_timer_period_ns() < preload.jiffy_ns;
 }
 
-/* The ticks that a thread has in the long run. */
+/* Starts the regular ticks of a thread. */
 static void tick_by_cpu(struct preload_thread *thread)
 {
 	uint64_t period_ns = is_fast() ? preload.jiffy_ns : thread_timer_period_ns();
@@ -194,9 +194,10 @@ void thread_timer_resume(struct preload_thread *thread)
 }
 
 /*
- * Ticks of CPU time come with those of the kernel, in step with whatever else does so. The
- * sample is taken some part of a kernel's tick later, by the clock. A thread that has left
- * the CPU by then has it some part after it is back; one that always has, at the tick itself.
+ * Ticks of CPU time coincide with kernel ticks, and so with everything else that does. So the
+ * sample is taken a random part of a kernel tick later, by the clock. If the thread has left the
+ * CPU by then, it is taken a random part after its return; if that always happens, at the tick
+ * itself.
  */
 static bool ticked_slowly(struct preload_thread *thread, bool of_clock, bool ran)
 {
@@ -234,12 +235,15 @@ static bool ticked_fast(struct preload_thread *thread, bool of_clock, bool ran, 
 bool thread_timer_ticked(struct preload_thread *thread, struct thread_timer_tick tick,
 			 uint64_t cpu_ns)
 {
-	/* The first one decides whether a short thread is met at all: it counts in any case. */
+	/* The first tick decides whether a short thread is sampled at all: it always counts. */
 	bool late = tick.of_clock && !thread->first && (tick.overrun || is_late(thread, tick));
 	uint64_t ran_ns = cpu_ns - thread->tick_cpu_ns;
 	bool ran = !tick.of_clock || (!late && ran_ns >= thread->step_ns / 2);
 
-	/* Of all time the first one has a whole period: all of it in the state that it met. */
+	/*
+	 * In wall-clock mode the first tick has the weight of a whole period, all in the state it
+	 * found.
+	 */
 	if (thread->first && !ran && thread->cpu_timer < 0)
 		thread->last_cpu_ns = thread->tick_cpu_ns;
 	thread->late = late;
@@ -248,7 +252,7 @@ bool thread_timer_ticked(struct preload_thread *thread, struct thread_timer_tick
 	thread->tick_cpu_ns = cpu_ns;
 	thread->step_ns = thread_timer_period_ns();
 	if (thread->step_ns != thread->armed_ns) {
-		thread_timer_resume(thread); /* another rate: this one still has what it is due */
+		thread_timer_resume(thread); /* another rate: this tick still has its weight */
 		return ran || thread->cpu_timer < 0;
 	}
 	if (thread->cpu_timer < 0)

@@ -23,17 +23,17 @@
 #include "unwind/arch/native.h"
 #include "unwind/walk.h"
 
-/* After so many faults of our own code the program is left alone. */
+/* After this many faults in our own code, sampling of the program ends. */
 #define MAX_FAULTS 3u
-/* While there is nothing to sample, ticks to see whether there is: a pause is soon over. */
+/* Period of ticks while nothing is sampled: a pause may be short. */
 #define PAUSED_TICK_NS 50000000ull
 #define SILENT_TICK_NS 1000000000ull
-/* One sample in so many is timed. */
+/* One sample in TIMED_MASK + 1 is timed. */
 #define TIMED_MASK 15u
-/* The most of the time in one state that waits for a tick which meets the thread in it. */
+/* Limit for the time in one state that waits for a tick in that state. */
 #define MOST_PERIODS 2u
 
-/* The stack of what the signal interrupted. */
+/* Takes the stack of the interrupted code. */
 static void take_stack(struct preload_thread *thread, const ucontext_t *context,
 		       struct ring_sample *sample)
 {
@@ -54,8 +54,8 @@ static uint32_t current_cpu(void)
 }
 
 /*
- * Sampling goes on after a while without: what went by is lost where nobody read, and
- * nobody's where there was a pause.
+ * Sampling resumes after a gap: the time is lost if nobody was reading, and does not count if it
+ * was a pause.
  */
 static void begin_again(struct preload_thread *thread, uint64_t cpu_ns, bool wall)
 {
@@ -77,14 +77,15 @@ static bool has_slept(struct preload_thread *thread)
 	uint64_t before = thread->sleeps;
 
 	if (safe_syscall(SYS_getrusage, RUSAGE_THREAD, SAFE_POINTER(&usage)) < 0)
-		return true; /* as most do that have none */
+		return true; /* as most threads without one do */
 	thread->sleeps = (uint64_t)usage.ru_nvcsw;
 	return thread->sleeps != before;
 }
 
 /*
- * A tick that met the thread running weighs its CPU time, any other the time without a CPU, each
- * since the last of its kind: both sums are right, whatever ticks are missing or late.
+ * The weight of a tick that found the thread running is its CPU time, of any other its time off
+ * CPU, each since the last tick of its kind: both sums are right, even if ticks are missing or
+ * late.
  */
 static void weigh_all_time(struct preload_thread *thread, const ucontext_t *context,
 			   uint64_t now_ns, struct ring_sample *sample)
@@ -98,7 +99,7 @@ static void weigh_all_time(struct preload_thread *thread, const ucontext_t *cont
 					: !slept || !signal_context_is_in_call(context);
 	bool ran = thread->ran || met_running;
 
-	/* Who is hardly ever met in one of both has that at a tick of the other. */
+	/* A thread that is hardly ever found in one state gets that time at a tick of the other. */
 	if ((ran ? away_ns : ran_ns) >
 	    (ran ? ran_ns : away_ns) + MOST_PERIODS * thread_timer_period_ns())
 		ran = !ran;
@@ -109,7 +110,7 @@ static void weigh_all_time(struct preload_thread *thread, const ucontext_t *cont
 	thread->last_cpu_ns += ran ? ran_ns : 0;
 }
 
-/* Takes a sample when there is something to weigh it with. */
+/* Takes a sample if it has a weight. */
 static void take_sample(struct preload_thread *thread, const siginfo_t *info,
 			const ucontext_t *context, bool of_clock)
 {
@@ -117,7 +118,7 @@ static void take_sample(struct preload_thread *thread, const siginfo_t *info,
 	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct ring_sample sample = {.ticks = safe_ticks(),
 				     .weight_ns = cpu_ns - thread->last_cpu_ns};
-	bool is_timer = info->si_code == SI_TIMER; /* the others tell no overruns */
+	bool is_timer = info->si_code == SI_TIMER; /* other signals have no overrun count */
 	struct thread_timer_tick tick = {.of_clock = of_clock,
 					 .overrun = is_timer && info->si_overrun > 0,
 					 .now_ns = wall ? safe_clock_ns(CLOCK_MONOTONIC) : 0};
@@ -129,7 +130,7 @@ static void take_sample(struct preload_thread *thread, const siginfo_t *info,
 		return;
 	}
 	if (!thread_timer_ticked(thread, tick, cpu_ns))
-		return; /* it slept: its time goes to the sample after */
+		return; /* it slept: its time goes to the next sample */
 	if (wall)
 		weigh_all_time(thread, context, tick.now_ns, &sample);
 	else
@@ -139,7 +140,7 @@ static void take_sample(struct preload_thread *thread, const siginfo_t *info,
 	ring_put_sample(thread, &sample);
 }
 
-/* Whether the recorder still wants anything. When it does not, this thread's ticks end. */
+/* Whether the recorder still wants samples. If not, this thread's ticks end. */
 static bool is_wanted(struct preload_thread *thread)
 {
 	uint32_t mode = atomic_load_explicit(&preload.control->mode, memory_order_relaxed);
@@ -152,18 +153,18 @@ static bool is_wanted(struct preload_thread *thread)
 		thread->paused = true;
 		if (mode & SESSION_PAUSED)
 			thread_timer_slow(thread, PAUSED_TICK_NS);
-		return false; /* a program that pauses itself knows when to go on at once */
+		return false; /* a program that pauses itself resumes ticks itself */
 	}
 	if (session_file_recorder_moves(preload.control))
 		return true;
 	if (session_file_recorder_is_gone(preload.control))
 		thread_timer_stop(thread);
 	else
-		thread_timer_slow(thread, SILENT_TICK_NS); /* it may go on some time */
+		thread_timer_slow(thread, SILENT_TICK_NS); /* it may resume later */
 	return false;
 }
 
-/* Our code may fault, and the program goes on: see tick_handler_fault(). */
+/* Our code may fault without harm to the program: see tick_handler_fault(). */
 static __attribute__((noinline)) void guarded_sample(struct preload_thread *thread,
 						     const siginfo_t *info,
 						     const ucontext_t *context, bool of_clock)
@@ -215,7 +216,7 @@ static void tick(struct preload_thread *thread, const siginfo_t *info, void *con
 	atomic_store(&thread->busy, 0);
 }
 
-/* A tick of the timer that all threads share, for one that has none of its own. */
+/* Handles a tick of the shared timer, for a thread without its own. */
 static bool tick_shared(struct preload_thread *thread, const siginfo_t *info, void *context)
 {
 	if (!preload_active() || atomic_load(&preload.control->mode) == 0)
@@ -257,7 +258,7 @@ bool tick_handler_fault(void *context)
 		return false;
 	if (atomic_fetch_add(&preload.process->counts[SESSION_FAULTS], 1) + 1 >= MAX_FAULTS)
 		preload_give_up(SESSION_PROCESS_OFF);
-	/* Where no handler returns, nobody else would give the mask back. */
+	/* The handler does not return, so the mask must be restored here. */
 	(void)safe_syscall(SYS_rt_sigprocmask, SIG_SETMASK,
 			   SAFE_POINTER(&((ucontext_t *)context)->uc_sigmask), 0, 8);
 	_longjmp(thread->recovery, 1);
