@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user_events: what the program tells of itself: include/wick/wick.h calls these when they
- * are there. A thread that is in our code already, in its handler or here, stays out.
+ * user_events: what the program reports about itself: include/wick/wick.h calls these functions if
+ * they exist. A thread that is already in our code, in its handler or here, stays out.
  */
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -25,13 +25,13 @@
 #define PART_LABEL "part"
 #define PART_EVENT "part"
 
-/* Texts that grow, up to what a record may have. */
+/* A growing list of texts, up to the limit of a record. */
 struct texts {
 	char bytes[SESSION_TEXT_BYTES];
 	uint32_t size;
 };
 
-/* By ourselves: a text that is none is a fault of our own code then, and survived. */
+/* Our own strlen(): a bad pointer then faults in our own code, which we survive. */
 static uint32_t length_of(const char *text)
 {
 	const char *at = text ? text : "";
@@ -51,7 +51,7 @@ static void add_text(struct texts *texts, const char *text)
 	texts->bytes[texts->size++] = '\0';
 }
 
-/* Adds a label while there is room for it and for the end mark; else it is counted. */
+/* Adds a label if it fits together with the end mark; else counts it as dropped. */
 static void add_label(struct texts *texts, const char *key, const char *value)
 {
 	uint32_t bytes = length_of(key) + 1 + length_of(value) + 1;
@@ -64,7 +64,7 @@ static void add_label(struct texts *texts, const char *key, const char *value)
 	add_text(texts, value);
 }
 
-/* Whether a kept text is what a text would be kept as. */
+/* Whether a stored text equals a text after cutting. */
 static bool is_same(const char *kept, const char *text)
 {
 	uint32_t length = length_of(kept);
@@ -76,14 +76,14 @@ static bool is_same(const char *kept, const char *text)
 	return length == 0;
 }
 
-/* The thread, for as long as it stays in our code; NULL when it has nothing to say. */
+/* Enters our code. Returns the thread; NULL: nothing to record. */
 static struct preload_thread *enter(void)
 {
 	struct preload_thread *thread = preload_self;
 
 	if (!preload_active() || !thread)
 		return NULL;
-	/* A child of vfork has its parent's memory and must leave it alone. */
+	/* A child of vfork shares its parent's memory and must not change it. */
 	if (thread->tid != (uint32_t)safe_syscall(SYS_gettid, 0))
 		return NULL;
 	if (atomic_exchange(&thread->busy, 1) == 0)
@@ -97,7 +97,7 @@ static void leave(struct preload_thread *thread)
 	atomic_store(&thread->busy, 0);
 }
 
-/* Where the program is: in the caller of one of our functions, which knows its own. */
+/* The position of the program: in the caller of one of our functions. */
 struct place {
 	struct unwind_frame frame;
 	uint64_t caller; /* the return address */
@@ -110,8 +110,8 @@ struct place {
 	} while (0)
 
 /*
- * Our own functions are none of the program's; the leaf is where it calls them. A walk by
- * frame pointers alone may step over that, and is told.
+ * Our own functions are not part of the program; the leaf is their caller. A walk that uses only
+ * frame pointers may skip that, so it is passed in.
  */
 static void begin_at_caller(struct preload_thread *thread, const struct place *place,
 			    struct ring_sample *sample)
@@ -122,12 +122,12 @@ static void begin_at_caller(struct preload_thread *thread, const struct place *p
 	while (own < sample->count && stack_is_own(thread->pcs[own]))
 		own++;
 	if (own > 0 && (own == sample->count || thread->pcs[own] != caller))
-		own--; /* its place is the caller's */
+		own--; /* its slot is for the caller */
 	sample->count -= own;
 	for (uint32_t i = 0; i < sample->count; i++)
 		thread->pcs[i] = thread->pcs[i + own];
 	if (sample->count > 0)
-		thread->pcs[0] = caller - 1; /* in the call, not behind it */
+		thread->pcs[0] = caller - 1; /* in the call, not after it */
 }
 
 static void put_event(struct preload_thread *thread, const struct wick_event *event,
@@ -138,7 +138,7 @@ static void put_event(struct preload_thread *thread, const struct wick_event *ev
 
 	add_text(&texts, event->name ? event->name : "event");
 	add_text(&texts, event->unit ? event->unit : "count");
-	/* Each takes two bytes at least: of more than that none has room. */
+	/* Each needs at least two bytes: more labels cannot fit. */
 	for (size_t i = 0; i < event->label_count && i < SESSION_TEXT_BYTES / 2; i++)
 		add_label(&texts, event->labels[i].key, event->labels[i].value);
 	add_text(&texts, SESSION_TEXT_END);
@@ -178,7 +178,7 @@ PRELOAD_EXPORT void wick_record_event(const struct wick_event *event)
 	leave(thread);
 }
 
-/* Writes the labels of a thread anew, with one of them changed; without it when NULL. */
+/* Rewrites the labels of a thread with one of them changed; NULL removes it. */
 static void set_label(struct preload_thread *thread, const char *key, const char *value)
 {
 	struct texts texts = {.size = 0};
@@ -233,7 +233,7 @@ PRELOAD_EXPORT void wick_record_begin(const char *name)
 	leave(thread);
 }
 
-/* Ends the innermost part: its time is an event, and the one around it goes on. */
+/* Ends the innermost part: its time becomes an event, and the outer part continues. */
 static void end_part(struct preload_thread *thread, const struct place *place)
 {
 	uint32_t at = --thread->part_count;
@@ -241,7 +241,7 @@ static void end_part(struct preload_thread *thread, const struct place *place)
 	struct wick_event event = {PART_EVENT, "nanoseconds", 0, 1, &label, 1, 0};
 
 	if (at >= PRELOAD_PARTS)
-		return; /* too deep to be kept */
+		return; /* nested too deeply */
 	label.value = thread->parts[at].name;
 	event.weight = safe_clock_ns(CLOCK_MONOTONIC) - thread->parts[at].begin_ns;
 	put_guarded(thread, &event, place);
@@ -269,7 +269,7 @@ PRELOAD_EXPORT void wick_record_pause(int paused)
 		atomic_fetch_and(&preload.paused, ~PRELOAD_PAUSED);
 }
 
-/* One thread switches the ticks of all; others leave it to that, which looks again. */
+/* One thread switches the ticks of all; others leave it to that one, which checks again. */
 static void switch_all(void)
 {
 	static _Atomic uint32_t switching;

@@ -27,20 +27,20 @@
 #include "unwind/walk.h"
 #include "wire/scan_hints.h"
 
-/* A program waits no longer for its scan: some gigabytes take that long. */
+/* A program waits at most this long for its scan: some gigabytes take that long. */
 #define WAIT_NS 60000000000ull
 #define ASK_NS 1000000000ull
 #define MOST_STOPS 2u
-/* Where there is no place for a stack nearby there is none: threads are many then. */
+/* Limit for probing: beyond it there are too many threads. */
 #define MOST_TRIES 64u
 #define TABLES_NS 100000000
 
 _Static_assert(SAFE_KEPT_REGISTERS <= INSIDE_REGISTERS, "room for them");
 
-extern void *__libc_stack_end; /* of the loader: sp where the program began */
+extern void *__libc_stack_end; /* from the loader: sp at the start of the program */
 extern char _end PRELOAD_OWN;
 
-/* Handlers without an object are called last, behind the ends of all libraries. */
+/* Handlers without an object run last, after the destructors of all libraries. */
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 extern int __cxa_at_quick_exit(void (*function)(void *), void *object);
 
@@ -75,7 +75,7 @@ void exit_scan_note_argument(uint32_t index, const void *argument)
 	atomic_store(&inside.arguments[index], (uint64_t)(uintptr_t)argument);
 }
 
-/* Whether the scan of this very process is wanted. */
+/* Whether this process is to be scanned. */
 static bool is_wanted(void)
 {
 	return preload_active() && preload.process && preload.control->leaks &&
@@ -84,14 +84,14 @@ static bool is_wanted(void)
 }
 
 /*
- * Waits until the recorder has seen all, has closed the recording, is gone, or takes too long. One
- * that somebody has stopped must not hold the program, only a stop that passes is waited for.
+ * Waits until the recorder has scanned, has closed the recording, is gone, or takes too long. A
+ * stopped recorder must not block the program; only a short stop is waited for.
  */
 static void wait_for_scan(void)
 {
 	uint64_t end_ns = safe_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
 	struct timespec step = {.tv_sec = ASK_NS / 1000000000};
-	uint32_t stops = 0; /* one after another */
+	uint32_t stops = 0; /* consecutive */
 
 	while (atomic_load(&preload.process->scan_done) == 0 &&
 	       atomic_load(&preload.control->mode) != 0 &&
@@ -122,7 +122,7 @@ static bool is_program(uint64_t pc)
 	return false;
 }
 
-/* A walk may fault: see tick_handler_fault(). Returns whether it came to the first function. */
+/* A walk may fault: see tick_handler_fault(). Returns whether it reached the first function. */
 static __attribute__((noinline)) bool walk_guarded(struct preload_thread *thread,
 						   const struct unwind_frame *frame,
 						   struct unwind_trace *trace)
@@ -139,12 +139,12 @@ static __attribute__((noinline)) bool walk_guarded(struct preload_thread *thread
 }
 
 /*
- * Whether main() has returned: then of the program itself the first function of all is left on the
- * stack. Some functions of the C library end the program as well, err() for one.
+ * Whether main() has returned: then only the program's first function is left on the stack. Some
+ * functions of the C library, such as err(), end the program as well.
  */
 static bool is_after_main(struct preload_thread *thread)
 {
-	/* However few frames are recorded, the first function of all is asked for. */
+	/* However few frames are recorded, this needs the outermost function. */
 	struct unwind_trace trace = {.pcs = thread->pcs, .capacity = PRELOAD_DEPTH};
 	struct unwind_frame frame;
 	uint32_t frames = 0;
@@ -161,8 +161,8 @@ static bool is_after_main(struct preload_thread *thread)
 }
 
 /*
- * Without tables the walk ends at once: where a library has gone just now the recorder is at work
- * on those of the others.
+ * Without tables the walk ends at once: after a library was unloaded, the recorder is still
+ * rebuilding the list.
  */
 static void wait_for_tables(void)
 {
@@ -190,7 +190,7 @@ static void ask(void)
 	if (inside.leaving_sp == 0)
 		wait_for_tables();
 	if (inside.leaving_sp == 0 && (!preload_self || !is_after_main(preload_self)))
-		inside.leaving_sp = here; /* by something in the C library that we did not see */
+		inside.leaving_sp = here; /* called by code in the C library that we did not see */
 	inside.leaving_tid = (uint32_t)safe_syscall(SYS_gettid, 0);
 	if (!atomic_compare_exchange_strong(&preload.process->scan_asked, &nobody, 1))
 		return;
@@ -198,7 +198,7 @@ static void ask(void)
 	wait_for_scan();
 }
 
-/* What was loaded just now has names only if the recorder sees it while the program is there. */
+/* Newly loaded modules get names only if the recorder sees them before the program is gone. */
 static void let_modules_be_known(void)
 {
 	if (preload_active() && preload.process &&
@@ -219,7 +219,7 @@ static void on_exit_last(void *argument)
 	end();
 }
 
-/* Who ends the program has its stack from here up; what lies below is of the end itself. */
+/* The stack of the exiting thread starts here; everything below belongs to the exit itself. */
 #define NOTE_LEAVING()                                                                             \
 	do {                                                                                       \
 		if (is_wanted())                                                                   \
@@ -260,7 +260,10 @@ PRELOAD_EXPORT void _Exit(int status)
 	__builtin_unreachable();
 }
 
-/* An instruction that the recorder may let a thread of this program run: it returns nowhere. */
+/*
+ * A system call instruction that the recorder may make a thread of this program execute: it does
+ * not return.
+ */
 __asm__(".pushsection .text\n\t.globl exit_scan_call\n\t.hidden exit_scan_call\n"
 	".balign 8\nexit_scan_call:\n\t" ARCH_CALL_AND_TRAP "\t.asciz \"" INSIDE_CALL_MARK
 	"\"\n\t.balign 8\n"
@@ -269,7 +272,10 @@ extern char exit_scan_call PRELOAD_OWN;
 
 static void let_recorder_look(void)
 {
-	/* A recorder that is no parent of ours may look as well. Without Yama all of a user may. */
+	/*
+	 * Allows a recorder that is not our parent to trace us. Without Yama all processes of a
+	 * user may.
+	 */
 	(void)safe_syscall(SYS_prctl, PR_SET_PTRACER, (long)preload.control->recorder_pid);
 }
 
@@ -297,7 +303,7 @@ void exit_scan_forked(void)
 		return;
 	inside.leaving_sp = 0;
 	inside.leaving_tid = 0;
-	for (uint32_t i = 0; i < INSIDE_THREADS; i++) /* those threads are the parent's */
+	for (uint32_t i = 0; i < INSIDE_THREADS; i++) /* these threads belong to the parent */
 		atomic_store_explicit(&inside.arguments[i], 0, memory_order_relaxed);
 	let_recorder_look();
 }

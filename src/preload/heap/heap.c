@@ -20,7 +20,7 @@
 _Atomic uint32_t heap_is_on;
 bool heap_free_stacks;
 
-/* Where the kernel tells a thread its CPU, from the thread pointer on; 0: it does not. */
+/* Offset of the CPU number (rseq) from the thread pointer; 0: not available. */
 static ptrdiff_t cpu_offset;
 
 static void find_cpu_offset(void)
@@ -36,7 +36,7 @@ void heap_begin(void)
 {
 	static _Atomic uint32_t beginning;
 
-	/* The loader itself may ask for memory before there is an environment to look at. */
+	/* The loader itself may allocate before there is an environment. */
 	if (!environ || atomic_exchange(&beginning, 1) != 0)
 		return;
 	find_cpu_offset();
@@ -65,7 +65,7 @@ void heap_resume(void)
 
 void heap_step(void)
 {
-	/* Not where it has been switched off. */
+	/* Not if it has been switched off. */
 	if (atomic_load(&heap_is_on) >= HEAP_ON)
 		atomic_store(&heap_is_on, HEAP_STEPPED);
 }
@@ -76,8 +76,8 @@ void heap_end(void)
 }
 
 /*
- * Whether an allocator's own operator new has been given nothing. It asks nobody else for memory,
- * so who calls from elsewhere is a handler or a throw: what they do is recorded.
+ * Whether an allocator's own operator new has failed. It calls no other allocation function, so any
+ * further call comes from a new handler or a throw, and is recorded.
  */
 static bool has_failed(struct preload_thread *thread, const struct heap_site *site)
 {
@@ -120,7 +120,7 @@ bool heap_lock_slowly(struct preload_thread *thread)
 			preload_count(SESSION_HEAP_MISSED, 1);
 		return false;
 	}
-	/* What is mapped belongs to another process, or the program wrote over it. */
+	/* The mapping belongs to another process, or the program has overwritten it. */
 	if (preload.pid != (uint32_t)safe_syscall(SYS_getpid, 0)) {
 		heap_end();
 		return false;
@@ -149,8 +149,8 @@ struct block {
 };
 
 /*
- * Of blocks that the allocator has no part in there is none. Those of operator new may be
- * part of another block, or of a pool: then the allocator must not be asked.
+ * Blocks that are not from the allocator have no slack. Those of operator new may be part of
+ * another block or pool: then the allocator must not be queried.
  */
 static uint64_t slack_of(const struct preload_thread *thread, const struct block *block)
 {
@@ -160,7 +160,7 @@ static uint64_t slack_of(const struct preload_thread *thread, const struct block
 	return heap_usable_size(block->address, block->size) - block->size;
 }
 
-/* A call for each block takes three nanoseconds. */
+/* Inlined, because a call per block takes three nanoseconds. */
 static inline __attribute__((always_inline)) bool put_block(struct preload_thread *thread,
 							    const struct block *block,
 							    uint32_t stack)
@@ -212,7 +212,7 @@ static bool put_short(struct preload_thread *thread, uint64_t word)
 	return true;
 }
 
-/* A free with its stack. False when either has no room. */
+/* Records a free with its stack. False: no space for either. */
 static bool put_stacked(struct preload_thread *thread, const struct heap_site *site, uint64_t word)
 {
 	struct unwind_frame frame = heap_frame_of(site);
@@ -242,7 +242,7 @@ static void allocated(struct preload_thread *thread, const struct heap_site *sit
 	heap_unlock(thread);
 }
 
-/* Says that blocks are sampled from here on. */
+/* Records that blocks are sampled from now on. */
 static void put_rate(struct preload_thread *thread, uint64_t rate)
 {
 	uint64_t head;
@@ -270,7 +270,7 @@ static bool is_sampled(struct preload_thread *thread, const struct block *block)
 	return true;
 }
 
-/* Whether a block is to be written down where not all are. Else it is counted as it should. */
+/* Whether a block is to be recorded when not all are. Otherwise counts it as required. */
 static __attribute__((noinline)) bool is_chosen(struct preload_thread *thread,
 						const struct heap_site *site,
 						const struct block *block)
@@ -300,8 +300,8 @@ static __attribute__((noinline)) bool is_chosen(struct preload_thread *thread,
 }
 
 /*
- * What operator new does when it is given nothing is the program's: a handler frees what it can
- * spare, or memory of an exception is allocated, which others free. From there on all is recorded.
+ * What operator new does after a failure belongs to the program: a new handler frees memory, or an
+ * exception is allocated, which others free. From then on everything is recorded.
  */
 static void note_inner(struct preload_thread *thread, const void *block)
 {
@@ -354,7 +354,7 @@ void heap_freed(struct preload_thread *thread, enum session_call call, const voi
 	if (!thread || !block)
 		return;
 	if (__builtin_expect(thread->new_failed, 0) && block == thread->inner_block)
-		thread->inner_block = NULL; /* another may have its address next */
+		thread->inner_block = NULL; /* another block may reuse its address */
 	if (preload.control->heap_sample_bytes && !heap_sample_remove(call, block))
 		return;
 	put_word(thread, free_word(thread, call, block));

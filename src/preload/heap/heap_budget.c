@@ -4,18 +4,18 @@
 #include "preload/heap/heap.h"
 #include "safe/ticks.h"
 
-/* Threads with large rings, and those with middling ones after them. */
+/* Number of threads with large rings, then of those with medium ones. */
 #define LARGE_RINGS 4u
 #define MIDDLE_RINGS 16u
 #define MIDDLE_WORDS 8192u
 #define SMALL_WORDS 4096u
 #define LEAST_WORDS 1024u
 
-/* Below this is nothing more to take. */
+/* Below this, no more memory is taken. */
 #define LEAST_BYTES (96ull << 10)
 #define SMALL_TABLES_BYTES (1ull << 20)
 
-/* Where blocks are sampled to save memory: large enough to do that, small enough to be true. */
+/* Sampling rate to save memory: large enough to help, small enough to be accurate. */
 #define STEP_RATE_BYTES 16384u
 
 #define MOST_ERRORS 100u
@@ -23,7 +23,7 @@
 _Atomic uint32_t heap_level;
 static _Atomic uint64_t used;
 
-/* What is left of the limit. */
+/* The rest of the limit. */
 static uint64_t left_bytes(void)
 {
 	uint64_t most = preload.control->heap_max_bytes;
@@ -58,7 +58,7 @@ bool heap_budget_is_small(uint32_t index)
 	return index >= MIDDLE_RINGS || left_bytes() < SMALL_TABLES_BYTES;
 }
 
-/* Marks when a level was reached, and those before it where they were passed over. */
+/* Records when a level was reached, including skipped levels before it. */
 static void mark(uint32_t level)
 {
 	uint64_t ticks = safe_ticks();
@@ -79,7 +79,7 @@ static uint32_t level_of(uint64_t left)
 		return SESSION_HEAP_COUNTS;
 	if (left < most / 4)
 		return SESSION_HEAP_TOTALS;
-	/* Ranges cannot be sampled, and what is sampled is so already. */
+	/* Ranges cannot be sampled, and sampling may already be on. */
 	if (left < most / 2 && !preload.control->heap_maps && !preload.control->heap_sample_bytes)
 		return SESSION_HEAP_SAMPLES;
 	return SESSION_HEAP_ALL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_calls: the functions of the C library that give memory and take it back. Each does
- * what the real one does, with its errno, and writes it down.
+ * heap_calls: the allocation functions of the C library. Each calls the real one, preserves its
+ * errno, and records the call.
  */
 #include <errno.h>
 #include <link.h>
@@ -24,8 +24,7 @@ REAL_DEFINE(valloc);
 REAL_DEFINE(pvalloc);
 REAL_DEFINE(malloc_usable_size);
 
-/* Searches the real functions. That may itself ask for memory, and finds that they are not there.
- */
+/* Resolves the real functions. That may itself allocate, before they are known. */
 static __attribute__((noinline, cold)) bool search(void)
 {
 	static _Atomic bool searching;
@@ -55,22 +54,22 @@ static inline bool is_found(void)
 
 bool heap_is_bypassed(void)
 {
-	/* Our own name for it is bound to our own function, whoever comes first. */
+	/* Our own reference is bound to our own function, whatever comes first. */
 	void *first = dlsym(RTLD_DEFAULT, "malloc");
 	ElfW(Sym) *symbol = NULL;
 	Dl_info info;
 
 	if (first == (void *)malloc)
 		return false;
-	/* A program that has but the address of it has a stub of that name, and no function. */
+	/* A program that only takes its address has a PLT stub of that name, not a function. */
 	return dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) == 0 || !symbol ||
 	       symbol->st_shndx != SHN_UNDEF;
 }
 
-/* Where the library is that knows what blocks have room for; high is written last. */
+/* The bounds of the library that knows the usable size of blocks; high is written last. */
 static struct {
 	_Atomic uint64_t low;
-	_Atomic uint64_t high; /* 0: not known */
+	_Atomic uint64_t high; /* 0: unknown */
 } allocator;
 
 static int look_for_allocator(struct dl_phdr_info *info, size_t size, void *unused)
@@ -116,8 +115,8 @@ size_t heap_usable_size(const void *block, size_t size)
 }
 
 /*
- * The functions that are called most leave at once where nothing is written down; what else
- * there is to do is a function that they jump to, so that its caller is the program.
+ * The most frequent functions return at once if nothing is recorded; the rest is in a function that
+ * they tail-call, so that its caller is the program.
  */
 static __attribute__((noinline)) void *record_malloc(size_t size)
 {
@@ -182,8 +181,8 @@ PRELOAD_EXPORT void free(void *block)
 }
 
 /*
- * New in C23, not every C library has them. They are searched for when they are called: a
- * search in vain takes memory of the program.
+ * New in C23; not every C library has them. They are resolved when called, because a failed search
+ * allocates program memory.
  */
 #define FREE(name, call, parameters, arguments)                                                    \
 	extern void name parameters;                                                               \
@@ -211,7 +210,10 @@ FREE(free_sized, SESSION_MALLOC, (void *block, size_t size), (block, size));
 FREE(free_aligned_sized, SESSION_ALIGNED, (void *block, size_t alignment, size_t size),
      (block, alignment, size));
 
-/* A block of before the allocator was found becomes one of it, or stays early while it is not. */
+/*
+ * Moves a block from before the allocator was found into the allocator, or keeps it early if that
+ * is still unknown.
+ */
 static void *leave_early(void *block, size_t size)
 {
 	size_t old = heap_early_size(block);
@@ -222,7 +224,7 @@ static void *leave_early(void *block, size_t size)
 	return other;
 }
 
-/* What a call of realloc() did. Its block is gone when it asked for none and got none. */
+/* Records the result of realloc(). The block is freed if size 0 returned NULL. */
 static void *say_moved(struct preload_thread *thread, const struct heap_site *site, bool moves,
 		       const void *old, void *block, size_t size)
 {
@@ -238,7 +240,7 @@ PRELOAD_EXPORT void *realloc(void *block, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
 	struct preload_thread *thread;
-	const void *old = block; /* an address to speak of, after it has gone */
+	const void *old = block; /* keeps the address after the block is gone */
 	bool moves;
 
 	if (heap_is_early(block))
@@ -284,7 +286,7 @@ PRELOAD_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 	return r;
 }
 
-/* The others differ in what they are called and given. */
+/* The others differ only in name and parameters. */
 #define ALIGNED(name, parameters, arguments, wanted)                                               \
 	PRELOAD_EXPORT void *name parameters                                                       \
 	{                                                                                          \
@@ -302,7 +304,7 @@ PRELOAD_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 	}                                                                                          \
 	_Static_assert(1, "takes a semicolon")
 
-#define PAGE_BYTES 65536u /* the largest that there is */
+#define PAGE_BYTES 65536u /* the largest page size */
 
 ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size), alignment);
 ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size), alignment);

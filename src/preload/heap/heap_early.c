@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_early: who looks for the allocator may be asked for memory by the search itself.
- * Blocks come from a mapping of our own, are known by their addresses, and are never
- * given back.
+ * heap_early: resolving the allocator may itself allocate. Such blocks come from our own mapping,
+ * are recognised by their addresses, and are never freed.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -12,12 +11,12 @@
 #include "preload/heap/heap.h"
 #include "safe/syscall.h"
 
-#define ROOM_BYTES (16ull << 20) /* of addresses; memory as it is used */
+#define ROOM_BYTES (16ull << 20) /* address space; pages are allocated on use */
 #define SMALL_ROOM_BYTES (1ull << 20)
 
 struct early_head {
 	uint64_t size;
-	uint64_t zero; /* the block behind it is aligned as those of malloc() */
+	uint64_t zero; /* aligns the block after it like malloc() */
 };
 
 _Atomic uint64_t heap_early_begin;

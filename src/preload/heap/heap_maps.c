@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_maps: what the program maps by itself. What the C library or an allocator maps for
- * it is not among that.
+ * heap_maps: mappings that the program makes itself, without those of the C library or an
+ * allocator.
  *
- * A range is a block. One that is unmapped in part is gone, and what is left of it is one
- * or two blocks of those who mapped it, as after realloc(). So whoever adds up blocks has
- * what is mapped, at any moment. Ranges are whole pages.
+ * A range is a block. If part of it is unmapped, the block ends, and the rest becomes one or two
+ * blocks with the original stack, as after realloc(). So the sum of blocks is what is mapped, at
+ * any moment. Ranges are whole pages.
  */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -25,15 +25,15 @@
 #include "safe/syscall.h"
 
 #define LOCK_TRIES 1000u
-/* That programs with some hundred ranges make of the table. */
+/* What programs with some hundred ranges use of the table. */
 #define TABLE_BYTES (256ull << 10)
-#define PAGE_BYTES 4096u /* where nobody tells */
+#define PAGE_BYTES 4096u /* if unknown */
 
 #ifndef MREMAP_DONTUNMAP /* since Linux 5.7 */
 #define MREMAP_DONTUNMAP 4
 #endif
 
-/* The kernel wipes it in children: they know nothing of what they have inherited. */
+/* The kernel wipes it in children: they do not know inherited ranges. */
 struct map_table {
 	_Atomic uint32_t lock;
 	struct heap_ranges ranges;
@@ -60,7 +60,7 @@ static struct map_table *find_table(void)
 	return table;
 }
 
-/* Not for long: who holds it may be interrupted by a handler that maps. */
+/* Spins only briefly: the holder may be interrupted by a handler that maps memory. */
 static struct map_table *lock_table(void)
 {
 	struct map_table *table = find_table();
@@ -95,7 +95,7 @@ static uint64_t page_bytes(void)
 	return bytes ? bytes : PAGE_BYTES;
 }
 
-/* Where a range ends, in whole pages; where it begins when it is none. */
+/* The end of a range in whole pages; its start if it is invalid. */
 static uint64_t end_of(uint64_t begin, size_t size)
 {
 	uint64_t page = page_bytes();
@@ -104,7 +104,7 @@ static uint64_t end_of(uint64_t begin, size_t size)
 	return begin % page != 0 || end < begin ? begin : end;
 }
 
-/* Who calls, when that is to be written down. */
+/* The calling thread, if the call is to be recorded. */
 static struct preload_thread *enter(const struct heap_site *site)
 {
 	if (atomic_load(&heap_is_on) == HEAP_UNKNOWN)
@@ -127,7 +127,7 @@ static void say_again(struct preload_thread *thread, uint64_t begin, uint64_t en
 	heap_unlock(thread);
 }
 
-/* What is left of a range is said anew. The last one that was cut is kept in *ret. */
+/* Records the rest of a cut range again. *ret is the last one that was cut. */
 static void forget(struct preload_thread *thread, uint64_t begin, uint64_t end,
 		   struct heap_cut *ret)
 {
@@ -165,7 +165,7 @@ static bool keep(uint64_t begin, uint64_t end, const struct heap_frames *frames)
 	return kept;
 }
 
-/* The kernel refused: what was cut is there as before, in a piece of its own. */
+/* The kernel refused: records the cut part again, as a separate piece. */
 static void restore(struct preload_thread *thread, uint64_t begin, uint64_t end,
 		    const struct heap_cut *cut)
 {
@@ -177,7 +177,7 @@ static void restore(struct preload_thread *thread, uint64_t begin, uint64_t end,
 		say_again(thread, begin, end, &cut->frames);
 }
 
-/* A range is there. What was at its addresses went without us. */
+/* Adds a range. Old ranges at its addresses are gone without notice. */
 static void add_range(struct preload_thread *thread, const struct heap_site *site, uint64_t begin,
 		      uint64_t end)
 {
@@ -195,7 +195,7 @@ static void add_range(struct preload_thread *thread, const struct heap_site *sit
 	heap_unlock(thread);
 }
 
-/* What is asked of mmap(). */
+/* The arguments of mmap(). */
 struct wish {
 	void *address;
 	size_t size;
@@ -211,7 +211,7 @@ static void add(struct preload_thread *thread, const struct heap_site *site, uin
 	add_range(thread, site, begin, end_of(begin, size));
 }
 
-/* The end of what brk() has given. */
+/* The current program break. */
 static uint64_t break_of(void *(*real)(intptr_t))
 {
 	return address_of(real(0));
@@ -241,7 +241,7 @@ static void *map(const struct heap_site *site, map_fn *real, const struct wish *
 	return result;
 }
 
-/* The headers make one name of the two. */
+/* The headers map both names to one. */
 #define MMAP(id, symbol)                                                                           \
 	extern map_fn id __asm__(symbol);                                                          \
 	static map_fn *real_##id;                                                                  \
@@ -288,7 +288,7 @@ PRELOAD_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, 
 	struct heap_site site = HEAP_SITE();
 	struct preload_thread *thread = enter(&site);
 	uint64_t begin = address_of(old);
-	/* Who asks for another mapping of the same keeps the first. */
+	/* With MREMAP_DONTUNMAP the old mapping stays. */
 	uint64_t end = flags & MREMAP_DONTUNMAP ? begin : end_of(begin, old_size);
 	struct heap_cut cut;
 	va_list arguments;
@@ -311,13 +311,13 @@ PRELOAD_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, 
 }
 
 /*
- * The program's own calls: the C library's malloc() calls none of these two, and other
- * allocators are inside a call of theirs, where enter() gives nobody.
+ * The program's own calls: the C library's malloc() calls neither of these, and other allocators
+ * are inside one of their calls, where enter() returns NULL.
  */
 REAL_DEFINE(sbrk);
 REAL_DEFINE(brk);
 
-/* What became of the wish to have the break elsewhere; what was below it has been forgotten. */
+/* Records the result of moving the break; the range below it was already removed. */
 static void say_break(struct preload_thread *thread, const struct heap_site *site, uint64_t old,
 		      uint64_t wanted, const struct heap_cut *cut)
 {
@@ -340,7 +340,7 @@ PRELOAD_EXPORT void *sbrk(intptr_t increment)
 
 	if (!thread)
 		return REAL(sbrk)(increment);
-	forget(thread, now, old, &cut); /* nothing where it grows */
+	forget(thread, now, old, &cut); /* nothing if it grows */
 	result = REAL(sbrk)(increment);
 	say_break(thread, &site, old, now, &cut);
 	heap_leave(thread);
@@ -350,7 +350,7 @@ PRELOAD_EXPORT void *sbrk(intptr_t increment)
 PRELOAD_EXPORT int brk(void *end)
 {
 	struct heap_site site = HEAP_SITE();
-	struct preload_thread *thread = end ? enter(&site) : NULL; /* else it is a question */
+	struct preload_thread *thread = end ? enter(&site) : NULL; /* else it is a query */
 	uint64_t old = thread ? break_of(REAL(sbrk)) : 0;
 	uint64_t now = address_of(end);
 	struct heap_cut cut;

@@ -8,12 +8,12 @@
 #include "preload/stack.h"
 #include "unwind/walk.h"
 
-/* How many calls pass at most until another is looked at, where looking tells nothing. */
+/* Limit for calls skipped between checks, if checks give no result. */
 #define MOST_PASSED 1023u
 
 enum verdict { UNKNOWN, WITHIN, LEFT };
 
-/* Whose frame lies at an address, by the last walk. */
+/* Whose frame is at an address, according to the last walk. */
 static enum verdict judge(const struct unwind_thread *walked, uint64_t address)
 {
 	const struct unwind_anchor *anchors = walked->anchors; /* root first */
@@ -33,7 +33,7 @@ static enum verdict look(struct preload_thread *thread, const struct heap_site *
 	struct unwind_frame frame = heap_frame_of(site);
 	struct unwind_trace trace = {.pcs = thread->heap->pcs, .capacity = HEAP_WALK_FRAMES};
 
-	thread->unwind.anchor_count = 0; /* what is taken over may have been guessed */
+	thread->unwind.anchor_count = 0; /* reused frames may have been guessed */
 	(void)stack_walk(thread, &frame, &trace);
 	if (trace.end != UNWIND_ROOT || trace.guessed > 0 || !thread->unwind.whole)
 		return UNKNOWN;
@@ -83,7 +83,7 @@ bool heap_nested_look(struct preload_thread *thread, const struct heap_site *sit
 		verdict == UNKNOWN ? (2 * thread->nested_passes + 1) & MOST_PASSED : 0;
 	if (verdict != WITHIN)
 		return verdict == LEFT;
-	for (uint32_t i = PRELOAD_NESTED_WAYS - 1; i > 0; i--) /* the oldest goes */
+	for (uint32_t i = PRELOAD_NESTED_WAYS - 1; i > 0; i--) /* drops the oldest */
 		known[i] = known[i - 1];
 	known[0] = (struct preload_nested){site->pc, thread->inside - site->frame};
 	return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_new: operator new and delete of C++, which allocators bring as functions of their
- * own that call no malloc(). What they call of others is not counted again.
+ * heap_new: operator new and delete of C++, which some allocators provide without calling malloc().
+ * Calls that they do make are not counted again.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include "preload/real_functions.h"
 
 /*
- * The real functions of a name. Where the program is C++ there is one for all. A program
- * that is not may load parts that are, and may have operators of their own: these find our
- * function by the program's scope, but the next one only by their own.
+ * The real functions of a name. In a C++ program there is one for all. Other programs may load C++
+ * modules with their own operators: these find our function through the global scope, but the next
+ * one only through their own.
  */
 #define PLACES 64u
 struct operators {
 	_Atomic(void *) next;
-	_Atomic bool of_allocator; /* that one */
+	_Atomic bool of_allocator; /* it belongs to the allocator */
 	struct {
-		_Atomic uint64_t key; /* who calls, since the last part went */
+		_Atomic uint64_t key; /* the caller, since the last unload */
 		_Atomic(void *) function;
 	} places[PLACES];
 };
@@ -31,7 +31,7 @@ void heap_new_forget(void)
 	(void)atomic_fetch_add(&parts_gone, 1);
 }
 
-/* Operators call each other: what they find then is what who called first would. */
+/* Operators call each other: nested calls use the result of the first caller. */
 static __thread struct {
 	struct nested_call call;
 	uint64_t pc;
@@ -45,7 +45,7 @@ static uint64_t outer_caller(const struct heap_site *site, bool *ret_first)
 	return outer.pc;
 }
 
-/* Those of others, and not our own: nothing is loaded or goes. */
+/* The real ones, not ours: nothing is loaded or unloaded. */
 REAL_FUNCTION(dlopen);
 REAL_FUNCTION(dlclose);
 
@@ -65,7 +65,7 @@ static void *find_in_part(const char *name, uint64_t caller)
 	return function;
 }
 
-/* What has been found for a caller. Others may write: a key that stays is that of what is read. */
+/* The result for a caller. Others may write concurrently: valid only if the key is unchanged. */
 static void *find_known(struct operators *known, uint64_t key)
 {
 	uint32_t at = key * 0x9e3779b97f4a7c15ull >> 58;
@@ -82,7 +82,7 @@ static void know(struct operators *known, uint64_t key, void *function)
 	uint32_t at = key * 0x9e3779b97f4a7c15ull >> 58;
 
 	if (atomic_exchange(&known->places[at].key, 1) == 1)
-		return; /* somebody else is at it */
+		return; /* another thread is doing it */
 	atomic_store(&known->places[at].function, function);
 	atomic_store(&known->places[at].key, key);
 }
@@ -125,13 +125,13 @@ static inline void leave(bool first)
 		outer.call.frame = 0;
 }
 
-/* Where there is none at all, new and delete are malloc() and free(). */
+/* If there are no operators at all, new and delete are malloc() and free(). */
 static void *allocate(size_t size)
 {
 	void *block = malloc(size ? size : 1);
 
 	if (!block)
-		abort(); /* as for any exception that nobody can throw */
+		abort(); /* no exception can be thrown here */
 	return block;
 }
 
@@ -146,7 +146,7 @@ static inline void enter_new(struct preload_thread *thread, const struct operato
 	thread->new_failed = false;
 }
 
-/* Whether the block is that of an allocation that was recorded, after one that failed. */
+/* Whether the block was already recorded, after a failed allocation. */
 static inline bool has_recorded(struct preload_thread *thread, const struct operators *known,
 				const void *block)
 {
@@ -205,7 +205,7 @@ static inline bool has_recorded(struct preload_thread *thread, const struct oper
 	}                                                                                          \
 	_Static_assert(1, "takes a semicolon")
 
-/* align_val_t is a number, nothrow_t a reference. */
+/* align_val_t is passed as a number, nothrow_t as a reference. */
 #define ONE SESSION_NEW
 #define MANY SESSION_NEW_ARRAY
 

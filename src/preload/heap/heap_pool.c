@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_pool: what the program tells of the blocks of its own pools: include/wick/wick.h
- * calls these when they are there.
+ * heap_pool: blocks of the program's own pools, as it reports them: include/wick/wick.h calls these
+ * functions if they exist.
  */
 #include "preload/heap/heap.h"
 #include "preload/real_functions.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_room: memory for threads, and room in their rings. A program that is recorded
- * without loss waits for a recorder that moves: not for one that has stopped, and not
- * where somebody else would wait with it.
+ * heap_room: memory for threads, and space in their rings. A program that is recorded without loss
+ * waits for an active recorder: not for one that has stopped, and not if others would be blocked.
  */
 #include <stddef.h>
 #include <time.h>
@@ -16,12 +15,15 @@
 
 #define WAIT_NS 100000
 #define ASK_TIMES 1024u
-/* A recorder whose heart has not beaten for so long is not waited for. */
+/* A recorder without a heartbeat for this long is not waited for. */
 #define STALL_NS 1000000000ull
-/* It beats when it begins to look at all rings: who it passed by so often waits in vain. */
+/*
+ * It beats before each pass over all rings: after this many passes without progress, waiting is
+ * useless.
+ */
 #define VAIN_BEATS 8u
 
-/* What a thread takes at most, but for stacks that are very deep. */
+/* Maximum memory of a thread, without very deep stacks. */
 #define TABLES_BYTES (192ull << 10)
 #define SMALL_TABLES_BYTES (48ull << 10)
 #define THREAD_BYTES (48ull << 10)
@@ -44,7 +46,7 @@ void heap_memory_reset(struct preload_thread *thread)
 {
 	struct heap_memory *memory = thread->heap;
 
-	/* Of a thread that has left it; fresh memory is zero. */
+	/* Reused memory of an ended thread; fresh memory is zero. */
 	memory->generation = memory->alive ? ~0ull : 0;
 	memory->alive = 1;
 	memory->numbers_mask = thread->heap_small ? 255 : (1u << HEAP_STACK_BITS) - 1;
@@ -69,13 +71,13 @@ static void put_pad(struct preload_thread *thread, uint64_t at, uint64_t words)
 		(struct session_record){.kind = SESSION_PAD, .words = (uint32_t)words};
 }
 
-/* Whether this is still the thread that the ring belongs to, and not a child of vfork. */
+/* Whether this is still the owner of the ring, and not a child of vfork. */
 static bool is_own_thread(const struct preload_thread *thread)
 {
 	return (uint32_t)safe_syscall(SYS_gettid, 0) == thread->tid;
 }
 
-/* Whether there is nobody left to record. Asked now and then by who finds no room. */
+/* Whether the recorder is gone. Checked occasionally when there is no space. */
 static bool is_deserted(struct heap_memory *memory)
 {
 	return memory->refusals++ % ASK_TIMES == 0 &&
@@ -83,7 +85,7 @@ static bool is_deserted(struct heap_memory *memory)
 	       session_file_recorder_is_gone(preload.control);
 }
 
-/* What the slot says is for the recorder, and the program may have written over it. */
+/* The slot is for the recorder, and the program may have overwritten it. */
 static void repair_slot(struct preload_thread *thread)
 {
 	thread->slot->tid = thread->tid;
@@ -93,8 +95,8 @@ static void repair_slot(struct preload_thread *thread)
 }
 
 /*
- * Waits until the recorder has read something, or there is no use in it: it does not move, or it
- * has been here again and again and has read nothing.
+ * Waits until the recorder has read something, or until waiting is useless: it is inactive, or has
+ * made several passes without reading.
  */
 static bool wait_for_tail(struct preload_thread *thread, uint64_t tail)
 {
@@ -133,7 +135,7 @@ static bool wait_for_tail(struct preload_thread *thread, uint64_t tail)
 	return true;
 }
 
-/* The ring may be full: looks where the reader is. */
+/* The ring may be full: reads the reader's position. */
 static __attribute__((noinline)) bool make_room(struct preload_thread *thread, uint64_t end)
 {
 	uint64_t size = thread->ring_words;

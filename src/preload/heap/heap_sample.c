@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_sample: which blocks are recorded where not all are. Bytes are marked at random, one
- * in so many on average, each by itself; a block with a marked byte is recorded. The blocks
- * that were are kept in a table, to know their end by.
+ * heap_sample: which blocks are sampled. Bytes are marked at random and independently, one in a
+ * given number on average; a block with a marked byte is recorded. Sampled blocks are kept in a
+ * table, to recognise their frees.
  */
 #include "preload/heap/heap_sample.h"
 
@@ -19,11 +19,11 @@
 #define TABLE_SIZE (1u << TABLE_BITS)
 #define PROBES 16u
 
-/* Addresses of blocks; 0: free, GONE: it was taken once, look further. */
+/* Addresses of blocks; 0: free, GONE: removed, keep probing. */
 #define GONE 1ull
 static _Atomic(_Atomic uint64_t *) table;
 
-/* How many blocks of the table have addresses of a kind: of most there are none. */
+/* A counting filter: number of table entries by hash; mostly 0. */
 _Atomic uint8_t heap_sample_filter[HEAP_FILTER_SIZE];
 
 static uint64_t next_random(struct preload_thread *thread)
@@ -37,7 +37,7 @@ static uint64_t next_random(struct preload_thread *thread)
 	return x * 0x2545f4914f6cdd1dull;
 }
 
-/* Exponential, so it does not matter from where. */
+/* The distribution is exponential, so the starting point does not matter. */
 void heap_sample_next(struct preload_thread *thread)
 {
 	thread->left_bytes = exponential_step(heap_budget_rate(), next_random(thread));
@@ -62,7 +62,7 @@ static _Atomic uint64_t *map_table(void)
 
 #define ADDRESS_MASK 0xffffffffffffull
 
-/* 13 bits between the address and the kind: programs write where they should not. */
+/* A 13-bit checksum between address and kind, because programs may overwrite the table. */
 static uint64_t check_of(uint64_t key)
 {
 	uint64_t mixed = (key & ~(0x1fffull << 48)) * 0x9e3779b97f4a7c15ull;
@@ -70,7 +70,7 @@ static uint64_t check_of(uint64_t key)
 	return mixed >> 51 << 48;
 }
 
-/* What a block is known by: programs have no addresses with the upper bits. */
+/* The key of a block: user addresses leave the upper bits free. */
 static uint64_t key_of(enum session_call call, const void *block)
 {
 	uint64_t kind = call < SESSION_MMAP ? 0 : (uint64_t)call;
@@ -84,7 +84,7 @@ static bool is_sound(uint64_t there)
 	return there <= GONE || (there & 0x1fffull << 48) == check_of(there);
 }
 
-/* Counts an entry that is none, and forgets it. */
+/* Counts and removes a damaged entry. */
 static __attribute__((noinline)) void drop(_Atomic uint64_t *at, uint64_t there)
 {
 	if (atomic_compare_exchange_strong(at, &there, GONE))
@@ -100,7 +100,7 @@ void heap_sample_note(struct preload_thread *thread, enum session_call call, con
 bool heap_sample_is_last(const struct preload_thread *thread, enum session_call call,
 			 const void *block)
 {
-	/* Any other block would have taken bytes of those that are left. */
+	/* Any later block would have reduced left_bytes. */
 	return thread->last_key == key_of(call, block) &&
 	       thread->last_left_bytes == thread->left_bytes;
 }
@@ -130,11 +130,11 @@ void heap_sample_add(enum session_call call, const void *block)
 			_Atomic uint8_t *kind = heap_sample_kind(block);
 
 			if (atomic_fetch_add(kind, 1) == UINT8_MAX)
-				atomic_store(kind, UINT8_MAX); /* and so it stays */
+				atomic_store(kind, UINT8_MAX); /* saturated */
 			return;
 		}
 	}
-	preload_count(SESSION_HEAP_MISSED, 1); /* its end will not be seen */
+	preload_count(SESSION_HEAP_MISSED, 1); /* its free will not be seen */
 }
 
 static bool forget_kind(_Atomic uint8_t *kind)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_shape: knows a stack again without walking it.
+ * heap_shape: recognises a stack without walking it.
  *
- * From the frame that a stack begins with and the rules of the code all follows: where the
- * first return address lies, by that the next frame, and so on. So if the frame is the same
- * as once before, and all places in which that stack had its return addresses hold what they
- * held, it is the same stack: each step leads where it led. So must those of saved frame
- * pointers, up to the last frame that is found by one.
+ * The first frame and the unwind rules determine the position of the first return address, that
+ * determines the next frame, and so on. So if the first frame is the same as before, and all
+ * positions of return addresses hold the same values, it is the same stack: each step leads to the
+ * same frame. The same must hold for saved frame pointers, up to the last frame that is found
+ * through one.
  *
- * The places are the shape. Stacks that differ in who called whom from where often have the
- * same one; a hash of what its places hold tells them apart.
+ * The positions are the shape. Stacks with different callers often have the same shape; a hash of
+ * the values at its positions distinguishes them.
  */
 #include <string.h>
 
@@ -17,19 +17,19 @@
 #include "preload/heap/heap_budget.h"
 #include "preload/heap/heap_memory.h"
 
-/* The two kinds of places are made for each by the compiler, with their sizes as constants. */
+/* The compiler generates code for both kinds of tables, with their sizes as constants. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* 2^64 / golden ratio. */
 #define SPREAD 0x9e3779b97f4a7c15ull
 
-/* Places for shapes, which are larger where stacks are deep. */
+/* A table of shapes, which are larger for deep stacks. */
 struct places {
 	uint8_t *begin;
 	uint64_t bytes; /* of each */
 	uint32_t slots;
 	uint32_t bits;
-	uint32_t mask; /* of the places that are used */
+	uint32_t mask; /* of the slots in use */
 };
 
 static ALWAYS_INLINE struct places usual_places(struct heap_memory *memory)
@@ -44,7 +44,7 @@ static ALWAYS_INLINE struct places deep_places(struct heap_memory *memory)
 			       HEAP_DEEP_BITS, ~0u};
 }
 
-/* Two places for each frame: the shape that was met last is in the first. */
+/* Two slots for each frame: the most recent shape is in the first. */
 static ALWAYS_INLINE struct heap_shape *place_of(const struct places *places,
 						 const struct unwind_frame *frame, uint32_t which)
 {
@@ -79,7 +79,7 @@ static uint32_t slots_check_of(const struct heap_shape *shape)
 	return sum;
 }
 
-/* What the places of a shape hold, and where it begins. */
+/* The hash of the values at the positions of a shape, and of its first frame. */
 static ALWAYS_INLINE uint64_t hash_of(const struct heap_shape *shape)
 {
 	const uint8_t *from = (const uint8_t *)(uintptr_t)shape->sp;
@@ -95,9 +95,8 @@ static ALWAYS_INLINE uint64_t hash_of(const struct heap_shape *shape)
 }
 
 /*
- * Programs write where they should not: a shape that is not what it was is forgotten. Its
- * places are looked at when nothing is known by what they hold: those of a damaged one hold
- * something else.
+ * Programs may overwrite the table: a damaged shape is dropped. Its positions are checked only if
+ * the lookup finds nothing, because those of a damaged shape hold other values.
  */
 static __attribute__((noinline)) void look_for_damage(struct heap_shape *shape, uint32_t slots)
 {
@@ -152,7 +151,7 @@ void heap_shapes_forget(struct heap_memory *memory)
 	memory->has_deep = 0;
 }
 
-/* How many frames, from the root on, are found by sp alone: what fp is there is nobody's matter. */
+/* How many frames, counted from the root, are found through sp alone: their fp does not matter. */
 static uint32_t count_by_sp(const struct unwind_thread *thread)
 {
 	uint32_t at = 0;
@@ -162,7 +161,7 @@ static uint32_t count_by_sp(const struct unwind_thread *thread)
 	return at;
 }
 
-/* Adds a place. False when it cannot be said. */
+/* Adds a position. False: it cannot be represented. */
 static bool add_slot(struct heap_shape *shape, uint64_t sp, uint64_t slot)
 {
 	if (slot < sp || slot - sp > UINT32_MAX || shape->count == HEAP_DEEP_SLOTS)
@@ -171,7 +170,7 @@ static bool add_slot(struct heap_shape *shape, uint64_t sp, uint64_t slot)
 	return true;
 }
 
-/* The shape of the stack that was walked last. False when it has places that tell nothing. */
+/* Makes the shape of the last walked stack. False: some positions are unknown. */
 static bool make_shape(const struct unwind_thread *thread, const struct unwind_frame *frame,
 		       struct heap_shape *ret)
 {
@@ -184,7 +183,7 @@ static bool make_shape(const struct unwind_thread *thread, const struct unwind_f
 	for (uint32_t at = thread->anchor_count; at-- > 1;) {
 		const struct unwind_anchor *anchor = &thread->anchors[at];
 
-		/* The fp that a frame keeps is that of its callers. */
+		/* A frame saves the fp of its caller. */
 		if (!add_slot(ret, frame->sp, anchor->ra_slot) ||
 		    (anchor->fp_slot && at > by_sp && !add_slot(ret, frame->sp, anchor->fp_slot)))
 			return false;
@@ -215,7 +214,7 @@ static void copy_shape(struct heap_shape *to, const struct heap_shape *from)
 	memcpy(to, from, sizeof(*to) + from->count * sizeof(uint32_t));
 }
 
-/* Deep stacks are learnt when they are met again: there is one for each level of a recursion. */
+/* Deep stacks are stored only when seen again, because a recursion has one for each level. */
 static bool is_passing(struct heap_memory *memory, const struct unwind_thread *thread,
 		       const struct unwind_frame *frame)
 {

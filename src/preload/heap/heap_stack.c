@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_stack: stacks are written once, and named by a number after that. The table of
- * numbers is small: a stack that has left it is written again, under another number.
+ * heap_stack: stacks are written once, and then referred to by a number. The table of numbers is
+ * small: an evicted stack is written again, with a new number.
  *
- * Of a stack with more frames than are wanted those at both ends are kept. It is walked up
- * to its root for that, but not each time over any depth: what is at the root of a very deep
- * one changes seldom, and shows by its return addresses whether it has.
+ * If a stack has more frames than wanted, those at both ends are kept. That requires walking to its
+ * root, but not each time over the full depth: the root part of a very deep stack changes seldom,
+ * and its return addresses show whether it has.
  */
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -18,9 +18,9 @@
 #include "unwind/walk.h"
 
 #define STACK_WORDS (sizeof(struct session_stack) / 8)
-/* A thread that is deeper than can be walked is not tried again and again. */
+/* Limit for attempts on a thread whose stack is too deep to walk. */
 #define VAIN_WALKS 16u
-/* What tables and anchors of a thread that is deep take more. */
+/* Additional memory for tables and anchors of a thread with deep stacks. */
 #define DEEP_BYTES (512ull << 10)
 
 static uint64_t hash_of(const uint64_t *pcs, uint32_t count, uint32_t end)
@@ -43,7 +43,7 @@ void heap_numbers_add(struct heap_memory *memory, struct heap_numbered *table, u
 	places[0].check = heap_numbered_check(&places[0]);
 }
 
-/* How many frames, from the root on, are those of the stack that was written last. */
+/* How many frames, counted from the root, equal those of the last written stack. */
 static uint32_t count_kept(const struct preload_thread *thread, uint32_t count)
 {
 	const struct heap_memory *memory = thread->heap;
@@ -57,7 +57,7 @@ static uint32_t count_kept(const struct preload_thread *thread, uint32_t count)
 	return kept;
 }
 
-/* Writes the stack in memory->pcs down. */
+/* Writes the stack in memory->pcs to the ring. */
 static __attribute__((noinline)) bool define(struct preload_thread *thread, uint32_t count,
 					     uint32_t flags)
 {
@@ -84,7 +84,7 @@ static __attribute__((noinline)) bool define(struct preload_thread *thread, uint
 	return true;
 }
 
-/* Memory that was never written takes none. */
+/* Avoids touching memory that was never written. */
 static void forget_one(struct heap_numbered *number, struct heap_numbered *met)
 {
 	if (number->hash)
@@ -93,7 +93,7 @@ static void forget_one(struct heap_numbered *number, struct heap_numbered *met)
 		met->hash = 0;
 }
 
-/* Where modules came or went the same addresses may mean something else. */
+/* After modules were loaded or unloaded, addresses may have another meaning. */
 static void forget(struct heap_memory *memory, uint64_t generation)
 {
 	for (uint32_t i = 0; i < 1u << HEAP_STACK_BITS; i++)
@@ -102,7 +102,7 @@ static void forget(struct heap_memory *memory, uint64_t generation)
 	memory->generation = generation;
 }
 
-/* Numbers begin with 0 again. What is there by then was all said before that. */
+/* Restarts numbers at 0; earlier records refer to the old numbers. */
 static __attribute__((noinline)) void begin_numbers(struct preload_thread *thread)
 {
 	heap_total_put(thread);
@@ -128,7 +128,7 @@ static bool number_of(struct preload_thread *thread, uint32_t count, uint32_t fl
 	return true;
 }
 
-/* Leaves out frames in the midst of a stack, so that depth and the gap are left. */
+/* Removes frames in the middle of a stack, so that depth frames and the gap are left. */
 static uint32_t shorten(uint64_t *pcs, uint32_t count, uint32_t depth)
 {
 	uint32_t root = depth / 2;
@@ -159,7 +159,7 @@ static void keep_frames(struct heap_frames *frames, const uint64_t *pcs, uint32_
 	memcpy(frames->pcs + leaf + 1, pcs + count - root, root * sizeof(uint64_t));
 }
 
-/* Keeps the frames at the root of the stack that was walked last, if it is a deep one. */
+/* Keeps the root frames of the last walked stack, if it is deep. */
 static void learn_root(struct preload_thread *thread)
 {
 	const struct unwind_anchor *anchors = thread->unwind.anchors;
@@ -174,7 +174,10 @@ static void learn_root(struct preload_thread *thread)
 	memory->root_count = HEAP_ROOT_FRAMES;
 }
 
-/* Whether the step from a frame leads where it led. The program may have written over both. */
+/*
+ * Whether the step from a frame still leads to the same frame. The program may have overwritten
+ * both.
+ */
 static bool leads_to(const struct unwind_stack *stack, const struct unwind_anchor *from,
 		     const struct unwind_anchor *to)
 {
@@ -190,7 +193,7 @@ static bool leads_to(const struct unwind_stack *stack, const struct unwind_ancho
 	return fp == to->fp;
 }
 
-/* Appends the frames at the root to a stack that was walked but in part. False: not known. */
+/* Appends the known root frames to a partially walked stack. False: unknown. */
 static bool add_root(struct preload_thread *thread, const struct unwind_frame *frame,
 		     struct unwind_trace *trace)
 {
@@ -204,14 +207,14 @@ static bool add_root(struct preload_thread *thread, const struct unwind_frame *f
 		if (!leads_to(&stack, &root[i], &root[i - 1]))
 			return false;
 	trace->count = HEAP_WALK_FRAMES - HEAP_ROOT_FRAMES - 1;
-	trace->pcs[trace->count++] = SESSION_GAP; /* the wanted depth may be more than is there */
+	trace->pcs[trace->count++] = SESSION_GAP; /* the wanted depth may exceed what is there */
 	while (at-- > 0)
 		trace->pcs[trace->count++] = root[at].pc;
 	trace->end = UNWIND_ROOT;
 	return true;
 }
 
-/* Walks a stack of any depth, and makes it as short as is wanted. Returns its flags. */
+/* Walks a stack of any depth, and shortens it to the wanted depth. Returns its flags. */
 static uint32_t walk_whole(struct preload_thread *thread, const struct unwind_frame *frame,
 			   struct unwind_trace *trace)
 {
@@ -226,7 +229,7 @@ static uint32_t walk_whole(struct preload_thread *thread, const struct unwind_fr
 	    memory->vain_walks < VAIN_WALKS) {
 		once = true;
 		trace->capacity = HEAP_WALK_FRAMES_ONCE;
-		thread->unwind.anchor_count = 0; /* they do not lead to the root */
+		thread->unwind.anchor_count = 0; /* they do not reach the root */
 		flags = stack_walk(thread, frame, trace);
 		memory->vain_walks += trace->end == UNWIND_DEPTH;
 	}
@@ -243,14 +246,14 @@ static bool walk(struct preload_thread *thread, const struct unwind_frame *frame
 
 	trace.count = hooks_leave_out(trace.pcs, trace.count);
 	if (trace.count > 0)
-		trace.pcs[0]--; /* in the call, not behind it: who reads takes a leaf as it is */
+		trace.pcs[0]--; /* in the call, not after it: readers use a leaf as it is */
 	if (trace.count > HEAP_ROOT_FRAMES && !thread->heap_deep) {
 		thread->heap_deep = true;
 		heap_budget_take(DEEP_BYTES);
 	}
 	if (trace.end != UNWIND_DEPTH)
 		trace.count = shorten(trace.pcs, trace.count, stack_depth());
-	else if (trace.count > stack_depth()) /* what it has at its end is no root */
+	else if (trace.count > stack_depth()) /* its last frame is not the root */
 		trace.count = stack_depth();
 	if (ret_frames)
 		keep_frames(ret_frames, trace.pcs, trace.count, flags);
@@ -292,7 +295,7 @@ bool heap_stack_number(struct preload_thread *thread, const struct unwind_frame 
 	struct heap_memory *memory = thread->heap;
 
 	look_at_modules(memory);
-	/* That reads nothing but frames that the thread is in: it cannot fault. */
+	/* This reads only active frames of the thread: it cannot fault. */
 	return heap_shape_find(memory, frame, ret) || walk_guarded(thread, frame, NULL, ret);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_total: blocks that are only added up, by the stacks that asked for them. Sums are
- * written when there is no room for another stack, after some blocks, and when the thread ends.
+ * heap_total: blocks that are only summed, by stack. Sums are written when there is no space for
+ * another stack, after some blocks, and when the thread ends.
  */
 #include "preload/heap/heap.h"
 #include "preload/heap/heap_budget.h"
@@ -9,7 +9,7 @@
 #include "preload/ring.h"
 #include "safe/ticks.h"
 
-/* What a thread that is killed may take with it. */
+/* Limit for what is lost if a thread is killed. */
 #define MOST_PENDING 256u
 
 static uint32_t check_of(const struct heap_total *total)
@@ -17,7 +17,7 @@ static uint32_t check_of(const struct heap_total *total)
 	return (uint32_t)(total->blocks ^ total->bytes) + total->stack * 0x5bd1e995u + 1;
 }
 
-/* Writes one down, and makes it empty. */
+/* Writes one sum, and clears it. */
 static void put(struct preload_thread *thread, struct heap_total *total)
 {
 	uint64_t head;

@@ -10,15 +10,15 @@
 #include "preload/heap/hook_stub.h"
 #include "safe/syscall.h"
 
-/* Stubs are made in pieces of so many bytes, at multiples of it: pages may be as large. */
+/* Stubs are allocated in aligned pieces of this size: pages may be as large. */
 #define PIECE_BYTES 65536u
 #define PIECE_STUBS SESSION_HOOKS
 #define TRIES 4096u
 
 struct hook {
-	uint64_t original;         /* the function, but for its jump */
-	uint64_t function;         /* where it is; 0: it is not hooked */
-	struct session_hook found; /* a copy: what is shared may change */
+	uint64_t original;         /* the function without the jump */
+	uint64_t function;         /* its address; 0: not hooked */
+	struct session_hook found; /* a copy, because shared data may change */
 };
 
 static struct hook hooks[SESSION_HOOKS];
@@ -28,7 +28,7 @@ bool hooks_any;
 static uint64_t piece;
 static uint32_t piece_used;
 
-/* Changes what cannot be written to: code. */
+/* Changes read-only code. */
 static bool write_code(uint64_t address, const uint8_t *bytes, uint64_t count)
 {
 	long fd = safe_syscall(SYS_openat, AT_FDCWD, SAFE_POINTER("/proc/self/mem"),
@@ -48,7 +48,7 @@ static bool is_near(uint64_t one, uint64_t other)
 	return (one > other ? one - other : other - one) < ARCH_HOOK_REACH;
 }
 
-/* Takes the memory at an address if nobody has it. */
+/* Maps memory at an address if it is free. */
 static bool take_piece(uint64_t at)
 {
 	long r = safe_syscall(SYS_mmap, (long)at, PIECE_STUBS * HOOK_STUB_BYTES,
@@ -60,13 +60,13 @@ static bool take_piece(uint64_t at)
 		piece_used = 0;
 		return true;
 	}
-	/* A kernel that does not know of the flag takes the address for a wish. */
+	/* A kernel without the flag treats the address as a hint. */
 	if (r > 0)
 		(void)safe_syscall(SYS_munmap, r, PIECE_STUBS * HOOK_STUB_BYTES);
 	return false;
 }
 
-/* The next free memory from an address on, in steps up or down. */
+/* Finds the next free memory from an address, in steps up or down. */
 static bool find_piece(uint64_t from, int64_t step)
 {
 	uint64_t at = from & ~(uint64_t)(PIECE_BYTES - 1);
@@ -81,7 +81,7 @@ static bool find_piece(uint64_t from, int64_t step)
 	return false;
 }
 
-/* A module that is loaded, as the C library tells of it. */
+/* A loaded module, as reported by the C library. */
 struct module {
 	const struct dl_phdr_info *info;
 	bool is_program;
@@ -114,7 +114,7 @@ static bool is_same_code(uint64_t function, const struct session_hook *hook)
 	return at == (uint32_t)hook->offset + hook->moved;
 }
 
-/* Above the program is where its heap grows; below libraries is what we have mapped ourselves. */
+/* Above the program its heap grows; below libraries are our own mappings. */
 static bool find_piece_for(const struct module *module)
 {
 	return (!module->is_program && find_piece(module->end, PIECE_BYTES)) ||
@@ -185,7 +185,7 @@ static void find_bounds(struct module *module)
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *self)
 {
-	uint32_t *met = self; /* bits of hooks whose module is there */
+	uint32_t *met = self; /* bits of hooks whose module is loaded */
 	struct module module = {.info = info};
 
 	(void)size;
@@ -205,7 +205,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *self)
 	return 0;
 }
 
-/* What is shared is looked at once, and only if it makes sense. */
+/* Copies the shared data once, if it is valid. */
 static bool take_over(void)
 {
 	for (uint32_t i = 0; i < preload.control->hook_count; i++) {
@@ -219,7 +219,7 @@ static bool take_over(void)
 	return true;
 }
 
-/* Where a module has gone its hooks have: it may come again, elsewhere, or without the jump. */
+/* Hooks of an unloaded module are gone: it may be loaded again, elsewhere, without the jump. */
 static void forget(uint32_t gone)
 {
 	for (uint32_t i = 0; i < SESSION_HOOKS; i++)
@@ -235,7 +235,7 @@ void hooks_set(void)
 
 	if (count == 0 || count > SESSION_HOOKS || (!hooks_any && !take_over()))
 		return;
-	/* The loader lets one thread in at a time, but others may come before and after. */
+	/* The loader lets in one thread at a time, but others may come before and after. */
 	for (uint32_t i = 0; i < count; i++)
 		if (hooks[i].function)
 			before |= 1u << i;
@@ -259,7 +259,7 @@ static struct heap_site site_of(uint64_t frame)
 	};
 }
 
-/* Whether the thread is in a hooked function already, and has not left it by a jump. */
+/* Whether the thread is already in a hooked function, and has not left it by longjmp. */
 static bool is_nested(const struct preload_thread *thread, uint64_t frame)
 {
 	return thread->hooked > frame &&

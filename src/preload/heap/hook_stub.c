@@ -27,7 +27,7 @@ static void put_jump_x64(struct writer *writer, uint64_t from, uint64_t to)
 	put(writer, to - (from + 5), 4);
 }
 
-/* push rbp; mov rbp, rsp; push index; jmp *gate: no register is changed but these. */
+/* push rbp; mov rbp, rsp; push index; jmp *gate: changes no other registers. */
 static void make_x64(const struct session_hook *hook, const struct hook_place *place,
 		     struct hook_stub *ret)
 {
@@ -54,7 +54,7 @@ static void put_jump_a64(struct writer *writer, uint64_t from, uint64_t to)
 #define A64_BTI_C 0xd503245fu
 #define A64_NOP 0xd503201fu
 
-/* mov x16, index; ldr x17, gate; br x17: both are free for what comes between functions. */
+/* mov x16, index; ldr x17, gate; br x17: both are scratch registers between functions. */
 static void make_a64(const struct session_hook *hook, const struct hook_place *place,
 		     struct hook_stub *ret)
 {
