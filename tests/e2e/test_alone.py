@@ -141,7 +141,7 @@ def test_without_a_name_it_has_one_of_the_time(alone):
     ({"WICK_TOOL": "/no/such/tool"}, "WICK_TOOL=/no/such/tool cannot be run"),
     ({"WICK_OUT": "/no/such/folder/x.wick"}, "cannot write /no/such/folder/x.wick"),
     ({"WICK_OUT": "-"}, "name a file with WICK_OUT"),
-    ({"WICK_MODE": "cpu"}, "there is no WICK_MODE=cpu"),
+    ({"WICK_MODE": "cpu"}, "invalid WICK_MODE=cpu"),
 ])
 def test_what_cannot_be_runs_unrecorded_and_says_why(alone, variables, why):
     done = alone.run("sh", "-c", '"$0" && "$0"', *workload("memory"), **{"WICK_OUT": "x.wick", **variables})

@@ -262,7 +262,7 @@ def test_a_program_that_becomes_another_is_let_go(wick, background):
 def test_what_would_cost_too_much_is_refused(wick, background):
     target = background(workload("blocks", "storm"))
     told = wick.run("heap", "-p", target.pid, "-d", "0.1", "-o", wick.new_path())
-    pairs = int(re.search(r"(\d+) (?:blocks|pairs) a second", told.stderr)[1])
+    pairs = int(re.search(r"(\d+) (?:blocks|pairs) per second", told.stderr)[1])
     # A machine that is busy with other things may be too slow for that.
     assert (told.returncode == 1) == (pairs > 200000) == ("--sample 512K" in told.stderr) == ("--force" in told.stderr)
     assert wick.run("heap", "-p", target.pid, "-d", "0.1", "--force", "-o", wick.new_path()).returncode == 0

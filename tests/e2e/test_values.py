@@ -125,7 +125,7 @@ def test_more_values_than_fit_are_named(wick, tmp_path):
     path = tmp_path / "many.pb"
     path.write_bytes(writer.data())
     text = wick.ok("report", path).stdout
-    assert "too many to show: event9, event10; --event" in text
+    assert "too many to show: event9, event10; choose one with --event" in text
     assert "event11 12" in text  # the main one is the last
     assert "event10 11" in wick.ok("report", "--event", "event10", path).stdout
 
