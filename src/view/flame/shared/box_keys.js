@@ -2,7 +2,7 @@
 // The keys for boxes.
 
 keys.push(['click, Enter', 'zoom to the box'],
-	['Esc, double click on the background', 'show everything; clear the search'],
+	['Esc, double click background', 'show everything; clear the search'],
 	['Backspace', 'zoom out to the caller'],
 	['drag, Shift + wheel, [ ]', 'move sideways while zoomed'],
 	['/, Ctrl + F', 'search function names by regular expression'],

@@ -93,7 +93,7 @@ function makeThreads() {
 			return thread.allocated.blocks > 0 ? thread.temporary_blocks / thread.allocated.blocks : 0;
 		}, function (share) { return percent(share, 1); }),
 		threadColumn('freed', 'Freed', 'blocks it freed', function (thread) { return thread.freed.blocks; }, countText),
-		threadColumn('foreign', 'From others', 'blocks it freed that other threads allocated', function (thread) { return thread.foreign_blocks; }, countText),
+		threadColumn('foreign', 'Foreign', 'blocks it freed that other threads allocated', function (thread) { return thread.foreign_blocks; }, countText),
 	], sort: 'allocated', upwards: false, list: function () { return heap.threads.map(function (thread, i) { return i; }); },
 	tie: function (a, b) { return a - b; }, choose: function () { }, changed: function () { showRows(threadTable); } });
 	byId('threads').addEventListener('keydown', function (event) {
