@@ -368,7 +368,7 @@ struct preload_thread *thread_find(uint32_t tid)
 	return NULL;
 }
 
-/* Where the stack of a thread is: the C library keeps what it knows of a thread above it. */
+/* The stack of a thread: the C library keeps its thread data above it. */
 static struct unwind_stack stack_below_thread_pointer(uint64_t bytes)
 {
 	uint64_t high = safe_thread_pointer() & ~7ull;
@@ -382,7 +382,7 @@ static void *run_thread(void *argument)
 	void *(*routine)(void *) = thread->routine;
 	void *routine_argument = thread->argument;
 
-	exit_scan_note_argument(thread->index, NULL); /* from here on this thread has it */
+	exit_scan_note_argument(thread->index, NULL); /* from now on this thread holds it */
 	exit_scan_note_stack(thread->stack_low
 				     ? thread->stack_low
 				     : stack_below_thread_pointer(thread->stack_bytes).low,
@@ -394,7 +394,7 @@ static void *run_thread(void *argument)
 	return routine(routine_argument);
 }
 
-/* How large a stack will be, and where it ends unless the C library maps and guards it. */
+/* The size of a stack, and its end unless the C library maps and guards it. */
 static void note_stack(struct preload_thread *thread, const pthread_attr_t *attributes)
 {
 	void *low = NULL;
@@ -406,8 +406,8 @@ static void note_stack(struct preload_thread *thread, const pthread_attr_t *attr
 	if (!attributes || pthread_attr_getstacksize(attributes, &thread->stack_bytes) != 0)
 		return;
 	if (pthread_attr_getguardsize(attributes, &guard_bytes) == 0 && guard_bytes == 0)
-		thread->stack_low = UINT64_MAX; /* others may follow at once: not known */
-	/* Where none was given it is as if that had ended at 0. */
+		thread->stack_low = UINT64_MAX; /* unknown: other memory may follow directly */
+	/* Without a given stack, its end appears to be 0. */
 	if (pthread_attr_getstack(attributes, &low, &bytes) == 0 && (uintptr_t)low + bytes != 0)
 		thread->stack_low = (uint64_t)(uintptr_t)low;
 }

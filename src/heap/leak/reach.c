@@ -399,15 +399,15 @@ static bool is_explained(const struct scan *scan, struct edge edge)
 	return reach_shape_explains(scan->config, &scan->blocks[edge.block], edge.offset);
 }
 
-/* Whether an edge is a pointer to its block at all: memory is asked only of the few in doubt. */
+/* Whether an edge is a pointer to its block at all: memory is read only in doubtful cases. */
 static bool counts(const struct scan *scan, struct edge edge)
 {
 	return !is_behind(scan, edge) || is_explained(scan, edge);
 }
 
 /*
- * A pointer from somewhere that is reachable for sure, or possibly. What lies behind a block that
- * is possibly reachable is no more than that either.
+ * Follows a pointer from memory that is definitely or possibly reachable. What a possibly reachable
+ * block points to is at most possibly reachable.
  */
 static int mark(struct scan *scan, struct edge edge, bool is_sure)
 {

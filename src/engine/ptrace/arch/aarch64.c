@@ -37,8 +37,8 @@ long thread_arch_result(const struct user_regs_struct *registers)
 }
 
 /*
- * Whether a call that was interrupted is to go on where it was and not from its beginning, as a
- * sleep for a time. The kernel would see to that had pc not been changed.
+ * Whether an interrupted call must resume where it was instead of restarting, such as a timed
+ * sleep. The kernel would do that if pc had not been changed.
  */
 static bool goes_on(const char *sleeps)
 {
@@ -76,7 +76,7 @@ uint64_t thread_arch_pointer(pid_t tid)
 #define PLAIN_WORDS 64u    /* 32 registers of 128 bits */
 #define SVE_HEAD_WORDS 2u  /* struct user_sve_header */
 #define SVE_FLAGS_SHIFT 32 /* of its second word: vl, max_vl, flags */
-#define SVE_IN_USE 1u      /* else only the others are */
+#define SVE_IN_USE 1u      /* else only the plain registers are */
 
 size_t vector_registers_read(pid_t tid, uint64_t ret[VECTOR_REGISTERS_WORDS])
 {

@@ -3,8 +3,8 @@
 #define WICK_ENGINE_PTRACE_ARCH_THREAD_ARCH_H
 
 /*
- * thread_arch: what the ptrace engine needs of a CPU: how a thread calls the kernel, and registers
- * that only one CPU has. The build takes one <cpu>.c of this folder, which also has
+ * thread_arch: what the ptrace engine needs from a CPU: how a thread makes a system call, and
+ * registers that only one CPU has. The build uses one <cpu>.c of this folder, which also has
  * vector_registers_read().
  */
 
@@ -15,7 +15,7 @@
 
 struct inject_call;
 
-/* The instruction that calls the kernel, and the distance between places where one can be. */
+/* The system call instruction, and its alignment. */
 struct thread_arch_call {
 	uint8_t code[4];
 	size_t bytes;
@@ -30,12 +30,12 @@ void thread_arch_aim(struct user_regs_struct *registers, uint64_t address,
 long thread_arch_result(const struct user_regs_struct *registers);
 
 /*
- * Registers of a thread that is to go on with the call that it was interrupted in; `sleeps` is
- * its /proc/PID/syscall.
+ * Prepares the registers of a thread that is to resume the call in which it was interrupted;
+ * `sleeps` is its /proc/PID/syscall.
  */
 void thread_arch_settle(struct user_regs_struct *registers, const char *sleeps);
 
-/* Where the C library keeps what it knows of a thread in a ptrace stop; 0: unknown. */
+/* The thread pointer of a thread in a ptrace stop; 0: unknown. */
 uint64_t thread_arch_pointer(pid_t tid);
 
 #endif

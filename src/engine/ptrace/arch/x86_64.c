@@ -8,7 +8,7 @@
 #include "engine/ptrace/inject.h"
 #include "engine/ptrace/vector_registers.h"
 
-/* A call may be found inside another instruction: a thread that begins there makes the call. */
+/* A call may be inside another instruction: a thread that starts there makes the call. */
 const struct thread_arch_call thread_arch_call = {
 	.code = {0x0f, 0x05}, /* syscall */
 	.bytes = 2,
@@ -20,7 +20,7 @@ void thread_arch_aim(struct user_regs_struct *registers, uint64_t address,
 {
 	registers->rip = address;
 	registers->rax = (unsigned long long)call->number;
-	registers->orig_rax = ~0ull; /* it is in no call that could be restarted */
+	registers->orig_rax = ~0ull; /* it is not in a call that could be restarted */
 	registers->rdi = (unsigned long long)call->arguments[0];
 	registers->rsi = (unsigned long long)call->arguments[1];
 	registers->rdx = (unsigned long long)call->arguments[2];
@@ -34,7 +34,7 @@ long thread_arch_result(const struct user_regs_struct *registers)
 	return (long)registers->rax;
 }
 
-/* The kernel looks at what the call returned when the thread goes on: that is restored. */
+/* When the thread resumes, the kernel checks the result of the call, which is restored. */
 void thread_arch_settle(struct user_regs_struct *registers, const char *sleeps)
 {
 	(void)registers;
@@ -52,12 +52,12 @@ uint64_t thread_arch_pointer(pid_t tid)
 }
 
 /*
- * The area of XSAVE: control words, registers of x87, MMX and SSE, room that is not used, a head,
- * and what later CPUs have.
+ * The XSAVE area: control words, registers of x87, MMX and SSE, unused space, a header, and
+ * registers of later CPUs.
  */
-#define FIRST_WORD 4u   /* behind the control words */
-#define UNUSED_WORD 52u /* behind xmm15 */
-#define LATER_WORD 72u  /* behind the head */
+#define FIRST_WORD 4u   /* after the control words */
+#define UNUSED_WORD 52u /* after xmm15 */
+#define LATER_WORD 72u  /* after the header */
 
 size_t vector_registers_read(pid_t tid, uint64_t ret[VECTOR_REGISTERS_WORDS])
 {
