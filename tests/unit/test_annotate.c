@@ -136,8 +136,7 @@ static void a_heap_is_told_in_bytes(void **state)
 					&(struct annotate_options){0}, &out, NULL),
 			 0);
 	bytes_put_u8(&out, '\0');
-	assert_non_null(
-		strstr((char *)out.data, "70.0% self: inuse_space 76.3 MiB of 95.4 MiB\n"));
+	assert_non_null(strstr((char *)out.data, "70.0% self: inuse_space 76.3 MiB of 95.4 MiB\n"));
 	bytes_clear(&out);
 	assert_int_equal(annotate_write(profile, found.wanted, found.items[0].name,
 					&(struct annotate_options){.json = true}, &out, NULL),
