@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/offcpu_places.h"
 #include "engine/ebpf/wakers.h"
 #include "engine/perf/perf_engine.h"
@@ -31,6 +32,7 @@
 struct world {
 	struct fake_sink fake;
 	struct perf_engine *engine;
+	struct bpf_programs *programs;
 	struct record_builder b;
 	size_t wanted;
 	struct bpf_walk_key met; /* the last */
@@ -87,24 +89,33 @@ static inline int set_up(void **state)
 {
 	struct world *world = &the_world;
 	struct perf_engine *engine = calloc(1, sizeof(*engine));
+	struct bpf_programs *programs = calloc(1, sizeof(*programs));
 	struct cpu_ring ring = {.fd = -1};
 
 	*world = (struct world){0};
 	assert_non_null(engine);
+	assert_non_null(programs);
 	fake_sink_init(&world->fake);
-	engine->sink = &world->fake.sink;
-	engine->tracker = process_tracker_new(engine->sink);
-	engine->cache = stack_cache_new();
-	engine->places = offcpu_places_new();
-	assert_non_null(engine->places);
+	engine->output.sink = &world->fake.sink;
+	engine->output.tracker = process_tracker_new(engine->output.sink);
+	engine->output.cache = stack_cache_new();
+	engine->output.marks_cuts = true;
+	programs->base.ops = &bpf_programs_ops;
+	programs->output = &engine->output;
+	programs->rate = &engine->rate;
+	programs->depth = 512;
+	programs->walker = (struct walker *)engine; /* any: nobody looks at it */
+	programs->places = offcpu_places_new();
+	assert_non_null(programs->places);
 	engine->clock = true;
 	engine->rate = (struct perf_rate){.asked_hz = 1, .hz = 1, .period = PERIOD};
 	engine->depth = 512;
 	engine->layout = layout_with(PERF_SAMPLE_RAW, 0);
-	engine->walker = (struct walker *)engine; /* any: nobody looks at it */
+	engine->programs = &programs->base;
 	ring_of_memory(&ring.ring, RING_BYTES);
 	assert_int_equal(vec_push(&engine->rings, ring), 0);
 	world->engine = engine;
+	world->programs = programs;
 	*state = world;
 	return 0;
 }
@@ -115,12 +126,14 @@ static inline int tear_down(void **state)
 
 	ring_of_memory_free(&world->engine->rings.items[0].ring);
 	vec_fini(&world->engine->rings);
-	kept_stacks_fini(&world->engine->leavers);
-	wakers_free(world->engine->wakers);
-	counters_fini(&world->engine->counters);
-	process_tracker_free(world->engine->tracker);
-	stack_cache_free(world->engine->cache);
-	offcpu_places_free(world->engine->places);
+	kept_stacks_fini(&world->programs->leavers);
+	wakers_free(world->programs->wakers);
+	long_stack_fini(&world->programs->long_stack);
+	counters_fini(&world->engine->output.counters);
+	process_tracker_free(world->engine->output.tracker);
+	stack_cache_free(world->engine->output.cache);
+	offcpu_places_free(world->programs->places);
+	free(world->programs);
 	free(world->engine);
 	fake_sink_fini(&world->fake);
 	return 0;

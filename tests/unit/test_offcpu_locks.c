@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
+#include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/bpf_sample.h"
 #include "engine/ebpf/offcpu_places.h"
-#include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_sample.h"
 #include "fake_sink.h"
 #include "model/entity.h"
@@ -170,32 +170,36 @@ static void waits_that_were_added_up_have_the_lock_and_their_number(void **state
 	struct sample_record sample = {.raw = (const uint8_t *)&away.head,
 				       .raw_bytes = BPF_WALK_AWAY_BYTES,
 				       .time_ns = 1000};
-	struct perf_engine *engine = calloc(1, sizeof(*engine));
+	struct bpf_programs *programs = calloc(1, sizeof(*programs));
+	struct sample_output *output = calloc(1, sizeof(*output));
 	const struct fake_sample *samples;
 
-	assert_non_null(engine);
-	engine->sink = &world->fake.sink;
-	engine->tracker = process_tracker_new(engine->sink);
-	engine->cache = stack_cache_new();
-	engine->places = offcpu_places_new();
-	engine->locks = world->locks;
-	assert_int_equal(bpf_sample_away(engine, &sample, NULL), 0);
-	assert_int_equal(perf_flush(engine, NULL), 0);
+	assert_non_null(programs);
+	assert_non_null(output);
+	programs->output = output;
+	output->sink = &world->fake.sink;
+	output->tracker = process_tracker_new(output->sink);
+	output->cache = stack_cache_new();
+	programs->places = offcpu_places_new();
+	programs->locks = world->locks;
+	assert_int_equal(bpf_sample_away(programs, &sample, NULL), 0);
+	assert_int_equal(perf_flush(output, NULL), 0);
 	samples = world->fake.samples.items;
 	assert_int_equal(world->fake.samples.count, 2);
 	assert_int_equal(samples[0].weight, 2700);
 	assert_int_equal(samples[0].times, 9);
-	assert_int_equal(engine->stats.away_repeated, 8);
+	assert_int_equal(output->stats.away_repeated, 8);
 	assert_string_equal(lock_of(world, NOBODY, 0x5000), "0x5000");
 	assert_string_equal(lock_in(world, samples[0].labels), "0x5000");
 	/* The time until it has a CPU is not the lock's. */
 	assert_int_equal(samples[1].weight, 50);
 	assert_true(samples[1].times <= 1);
 	assert_int_equal(world->fake.dictionary.labels.sets.items[samples[1].labels].count, 1);
-	offcpu_places_free(engine->places);
-	stack_cache_free(engine->cache);
-	process_tracker_free(engine->tracker);
-	free(engine);
+	offcpu_places_free(programs->places);
+	stack_cache_free(output->cache);
+	process_tracker_free(output->tracker);
+	free(output);
+	free(programs);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

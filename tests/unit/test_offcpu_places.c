@@ -203,7 +203,7 @@ static void shares_come_out_right_in_the_long_run(void **state)
 }
 
 /* A program whose switches cost so much of its time with a gap of 1 ms, half with 2 ms … */
-static uint64_t gap_after(struct offcpu_watch_pace *pace, double share, int stretches)
+static uint64_t gap_after(struct offcpu_pace *pace, double share, int stretches)
 {
 	uint64_t run_ns = pace->run_ns;
 	uint64_t cost_ns = pace->cost_ns;
@@ -211,14 +211,14 @@ static uint64_t gap_after(struct offcpu_watch_pace *pace, double share, int stre
 	for (int i = 0; i < stretches; i++) {
 		run_ns += 200 * MS;
 		cost_ns += (uint64_t)(share * 200e6 * (double)MS / (double)pace->gap_ns);
-		(void)offcpu_watch_pace_look(pace, cost_ns, run_ns);
+		(void)offcpu_pace_look(pace, cost_ns, run_ns);
 	}
 	return pace->gap_ns;
 }
 
 static void stacks_are_taken_as_often_as_the_budget_allows(void **state)
 {
-	struct offcpu_watch_pace pace = {.budget = 0.02, .gap_ns = MS};
+	struct offcpu_pace pace = {.budget = 0.02, .gap_ns = MS};
 
 	(void)state;
 	assert_int_equal(gap_after(&pace, 0.01, 20), MS);
@@ -229,21 +229,21 @@ static void stacks_are_taken_as_often_as_the_budget_allows(void **state)
 
 static void a_target_that_hardly_runs_changes_nothing(void **state)
 {
-	struct offcpu_watch_pace pace = {.budget = 0.02, .gap_ns = MS};
+	struct offcpu_pace pace = {.budget = 0.02, .gap_ns = MS};
 
 	(void)state;
-	assert_int_equal(offcpu_watch_pace_look(&pace, 10 * MS, 10 * MS), MS);
-	assert_int_equal(offcpu_watch_pace_look(&pace, 20 * MS, 20 * MS), 2 * MS);
+	assert_int_equal(offcpu_pace_look(&pace, 10 * MS, 10 * MS), MS);
+	assert_int_equal(offcpu_pace_look(&pace, 20 * MS, 20 * MS), 2 * MS);
 }
 
 static void every_stack_is_taken_until_that_costs_too_much(void **state)
 {
-	struct offcpu_watch_pace pace = {.budget = 0.02};
+	struct offcpu_pace pace = {.budget = 0.02};
 
 	(void)state;
-	assert_int_equal(offcpu_watch_pace_look(&pace, 1 * MS, 100 * MS), 0);
-	assert_int_equal(offcpu_watch_pace_look(&pace, 11 * MS, 200 * MS), MS);
-	assert_int_equal(offcpu_watch_pace_look(&pace, 11 * MS, 300 * MS), MS); /* not to and fro */
+	assert_int_equal(offcpu_pace_look(&pace, 1 * MS, 100 * MS), 0);
+	assert_int_equal(offcpu_pace_look(&pace, 11 * MS, 200 * MS), MS);
+	assert_int_equal(offcpu_pace_look(&pace, 11 * MS, 300 * MS), MS); /* not to and fro */
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "engine/perf/perf.h"
 #include "engine/perf/perf_engine.h"
 #include "fake_sink.h"
 #include "perf_records.h"
@@ -37,12 +38,12 @@ static int set_up(void **state)
 	assert_non_null(world);
 	assert_non_null(engine);
 	fake_sink_init(&world->fake);
-	engine->sink = &world->fake.sink;
-	engine->tracker = process_tracker_new(engine->sink);
-	engine->cache = stack_cache_new();
+	engine->output.sink = &world->fake.sink;
+	engine->output.tracker = process_tracker_new(engine->output.sink);
+	engine->output.cache = stack_cache_new();
 	engine->clock = true;
 	engine->rate = (struct perf_rate){.asked_hz = 1, .hz = 1, .period = PERIOD};
-	engine->grant.depth = 127;
+	engine->output.chain_depth = 127;
 	engine->layout = layout_with(PERF_SAMPLE_CALLCHAIN, 0);
 	for (cpu = 0; cpu < 2; cpu++) {
 		struct cpu_ring ring = {.cpu = cpu, .fd = -1};
@@ -63,8 +64,8 @@ static int tear_down(void **state)
 	for (i = 0; i < world->engine->rings.count; i++)
 		ring_of_memory_free(&world->engine->rings.items[i].ring);
 	vec_fini(&world->engine->rings);
-	process_tracker_free(world->engine->tracker);
-	stack_cache_free(world->engine->cache);
+	process_tracker_free(world->engine->output.tracker);
+	stack_cache_free(world->engine->output.cache);
 	free(world->engine);
 	fake_sink_fini(&world->fake);
 	free(world);
@@ -112,7 +113,7 @@ static void samples_of_two_cpus_are_merged_in_order_of_time(void **state)
 	for (i = 0; i < 9; i++)
 		assert_int_equal(world->fake.samples.items[i].time_ns, 10 * (i + 1));
 	assert_int_equal(world->fake.samples.items[1].cpu, 1);
-	assert_int_equal(world->engine->stats.samples, 9);
+	assert_int_equal(world->engine->output.stats.samples, 9);
 }
 
 static void younger_records_wait_for_the_next_drain(void **state)
@@ -172,7 +173,7 @@ static void throttled_time_goes_to_the_next_sample_of_that_cpu(void **state)
 	sample_at(world, 0, 6 * MS);
 	sample_at(world, 0, 7 * MS);
 	drain_all(world);
-	assert_int_equal(world->engine->stats.throttled, 1);
+	assert_int_equal(world->engine->output.stats.throttled, 1);
 	assert_int_equal(world->fake.samples.items[0].weight, PERIOD);
 	assert_int_equal(world->fake.samples.items[1].weight, PERIOD); /* the other CPU */
 	assert_int_equal(world->fake.samples.items[2].weight, PERIOD + 3 * MS);
@@ -200,7 +201,7 @@ static void what_the_kernel_lost_is_counted(void **state)
 	put_trailer(&world->b, PID, PID, 5, 0);
 	append(world, 0, record_end(&world->b));
 	drain_all(world);
-	assert_int_equal(world->engine->stats.lost, 12);
+	assert_int_equal(world->engine->output.stats.lost, 12);
 	assert_int_equal(world->fake.lost[LOSS_RING_FULL], 12);
 }
 
@@ -216,7 +217,7 @@ static void a_sample_that_makes_no_sense_counts_as_lost(void **state)
 	drain_all(world);
 	assert_int_equal(world->fake.samples.count, 1);
 	assert_int_equal(world->fake.lost[LOSS_NO_MEMORY], 1);
-	assert_int_equal(world->engine->stats.lost, 1);
+	assert_int_equal(world->engine->output.stats.lost, 1);
 }
 
 static void marks_are_not_counted_as_frames(void **state)
@@ -229,7 +230,7 @@ static void marks_are_not_counted_as_frames(void **state)
 
 	append(world, 0, make_sample(&world->b, PID, 10, 0, chain, 5));
 	drain_all(world);
-	assert_int_equal(world->engine->stats.frames, 3);
+	assert_int_equal(world->engine->output.stats.frames, 3);
 	node = world->fake.samples.items[0].stack;
 	assert_int_equal(dictionary->frames.items[dictionary->stacks.nodes.items[node].frame].kind,
 			 FRAME_KERNEL);
@@ -244,12 +245,12 @@ static void a_stack_as_deep_as_the_limit_is_marked_as_cut(void **state)
 	const struct dictionary *dictionary = &world->fake.dictionary;
 	uint32_t node;
 
-	world->engine->grant.depth = 2;
+	world->engine->output.chain_depth = 2;
 	sample_at(world, 0, 10);
 	sample_at(world, 0, 20); /* from the cache */
 	drain_all(world);
-	assert_int_equal(world->engine->stats.truncated, 2);
-	assert_int_equal(world->engine->stats.frames, 4);
+	assert_int_equal(world->engine->output.stats.truncated, 2);
+	assert_int_equal(world->engine->output.stats.frames, 4);
 	node = world->fake.samples.items[0].stack;
 	assert_int_equal(node, world->fake.samples.items[1].stack);
 	while (dictionary->stacks.nodes.items[node].parent != 0)
@@ -275,11 +276,11 @@ static void more_samples_than_a_batch_holds_all_arrive(void **state)
 	struct world *world = *state;
 	uint64_t i;
 
-	for (i = 1; i <= BATCH + 10; i++)
+	for (i = 1; i <= SAMPLE_BATCH + 10; i++)
 		sample_at(world, i % 2, i);
 	drain_all(world);
-	assert_int_equal(world->fake.samples.count, BATCH + 10);
-	assert_int_equal(stack_cache_added(world->engine->cache), 1);
+	assert_int_equal(world->fake.samples.count, SAMPLE_BATCH + 10);
+	assert_int_equal(stack_cache_added(world->engine->output.cache), 1);
 }
 
 static void stacks_that_the_sink_forgets_are_told_again(void **state)
@@ -296,7 +297,7 @@ static void stacks_that_the_sink_forgets_are_told_again(void **state)
 	assert_int_equal(world->fake.samples.items[2].stack, world->fake.samples.items[0].stack);
 	assert_int_equal(world->fake.dictionary.stacks.nodes.count, 1);
 	/* How many there were is not known any more. */
-	assert_int_equal(stack_cache_added(world->engine->cache), 0);
+	assert_int_equal(stack_cache_added(world->engine->output.cache), 0);
 }
 
 /* Samples of CPU 0 in a ring of their own, what is mapped in the other. */
@@ -319,7 +320,7 @@ static void samples_that_were_overwritten_are_counted_and_the_rest_is_explained(
 	assert_int_equal(world->fake.samples.count, 4096 / 64);
 	assert_int_equal(world->fake.samples.items[0].time_ns, 1010 - 4096 / 64);
 	assert_int_equal(world->fake.lost[LOSS_RING_FULL], 1000 - 4096 / 64);
-	assert_int_equal(world->engine->stats.lost, 1000 - 4096 / 64);
+	assert_int_equal(world->engine->output.stats.lost, 1000 - 4096 / 64);
 	assert_int_not_equal(
 		dictionary->frames
 			.items[dictionary->stacks.nodes.items[world->fake.samples.items[0].stack]

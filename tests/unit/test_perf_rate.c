@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/perf/perf.h"
 #include "engine/perf/perf_engine.h"
 
 #define EVENTS 4
@@ -56,7 +57,7 @@ static struct perf_engine *make_engine(void)
 
 	assert_non_null(engine);
 	engine->by_cpu = engine->clock = true;
-	engine->stats.frequency_hz = 1000;
+	engine->output.stats.frequency_hz = 1000;
 	engine->grant.attr.sample_period = NS_PER_SEC / 1000;
 	for (int i = 0; i < EVENTS; i++) {
 		periods[i] = NS_PER_SEC / 1000;

@@ -9,11 +9,12 @@
 
 #include "base/error.h"
 #include "base/id_index.h"
+#include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/offcpu_locks.h"
 #include "engine/ebpf/offcpu_places.h"
 #include "engine/ebpf/wakers.h"
 #include "engine/ebpf/walker.h"
-#include "engine/perf/perf_engine.h"
+#include "engine/perf/perf_rate.h"
 #include "engine/perf/perf_sample.h"
 #include "model/sink.h"
 #include "perf_records/perf_record.h"
@@ -31,23 +32,23 @@ _Static_assert(BPF_WALK_REGISTERS == UNWIND_REGISTERS, "both count registers by 
 #define OWN_FRAMES_MAX 8u
 
 /* Adds addresses of a kind to the chain. */
-static void add(struct perf_engine *engine, struct sample_record *sample, uint64_t mark,
+static void add(struct bpf_programs *programs, struct sample_record *sample, uint64_t mark,
 		const uint8_t *pcs, uint64_t count)
 {
-	engine->walk.chain[sample->count++] = mark;
-	memcpy(engine->walk.chain + sample->count, pcs, count * sizeof(uint64_t));
+	programs->chain[sample->count++] = mark;
+	memcpy(programs->chain + sample->count, pcs, count * sizeof(uint64_t));
 	sample->count += count;
 }
 
-static void add_end(struct perf_engine *engine, struct sample_record *sample, unsigned int end)
+static void add_end(struct bpf_programs *programs, struct sample_record *sample, unsigned int end)
 {
-	engine->facts.end = (uint8_t)end;
+	programs->output->facts.end = (uint8_t)end;
 	if (end != UNWIND_ROOT)
-		engine->walk.chain[sample->count++] = PERF_MARK_CUT;
+		programs->chain[sample->count++] = PERF_MARK_CUT;
 }
 
 /* One that forks and waits is never sampled itself, but its space serves its next children. */
-static void want_parent(struct perf_engine *engine, const struct sample_record *sample)
+static void want_parent(struct bpf_programs *programs, const struct sample_record *sample)
 {
 	struct tracked_process *parent;
 	struct bpf_walk_key key;
@@ -55,17 +56,17 @@ static void want_parent(struct perf_engine *engine, const struct sample_record *
 
 	memcpy(&key, sample->raw + offsetof(struct bpf_walk_slice, parent), sizeof(key));
 	memcpy(&pid, sample->raw + offsetof(struct bpf_walk_slice, parent_pid), sizeof(pid));
-	parent = pid != 0 ? process_tracker_find(engine->tracker, (pid_t)pid) : NULL;
+	parent = pid != 0 ? process_tracker_find(programs->output->tracker, (pid_t)pid) : NULL;
 	if (parent)
-		(void)walker_meet(engine->walker, &key, parent);
+		(void)walker_meet(programs->walker, &key, parent);
 }
 
 /* Walks the copy of a stack, for lack of tables in the kernel: from now on they are here. */
-static bool walk_slice(struct perf_engine *engine, struct tracked_process *process,
+static bool walk_slice(struct bpf_programs *programs, struct tracked_process *process,
 		       struct sample_record *sample, const struct bpf_walk_head *head)
 {
-	struct unwind_trace trace = {.pcs = engine->walk.chain + sample->count + 1,
-				     .capacity = engine->depth};
+	struct unwind_trace trace = {.pcs = programs->chain + sample->count + 1,
+				     .capacity = programs->depth};
 	uint64_t registers[BPF_WALK_REGISTERS];
 	uint64_t room = MAX_CHAIN - sample->count - 2;
 	struct user_stack stack = {.time_ns = sample->time_ns,
@@ -83,36 +84,36 @@ static bool walk_slice(struct perf_engine *engine, struct tracked_process *proce
 	       sizeof(stack.size));
 	if (stack.size > sample->raw_bytes - offsetof(struct bpf_walk_slice, stack))
 		return false;
-	if (engine->long_stack.of == sample->raw) {
-		stack.bytes = engine->long_stack.bytes;
-		stack.size = engine->long_stack.size;
+	if (programs->long_stack.of == sample->raw) {
+		stack.bytes = programs->long_stack.bytes;
+		stack.size = programs->long_stack.size;
 	}
 	/* A program in the middle of its exec: its old stack is gone, it has no new one yet. */
 	if (stack.size == 0 && head->kernel_count > 0)
 		return true;
 	if (trace.capacity > room)
 		trace.capacity = (uint32_t)room;
-	user_stack_walk(engine->tracker, process, &stack, &trace);
-	engine->walk.chain[sample->count++] = (uint64_t)PERF_CONTEXT_USER;
+	user_stack_walk(programs->output->tracker, process, &stack, &trace);
+	programs->chain[sample->count++] = (uint64_t)PERF_CONTEXT_USER;
 	sample->count += trace.count;
-	add_end(engine, sample, trace.end);
-	engine->facts.outside = true;
-	engine->news = true;
-	walker_want(engine->walker, &head->key, process);
-	want_parent(engine, sample);
+	add_end(programs, sample, trace.end);
+	programs->output->facts.outside = true;
+	programs->news = true;
+	walker_want(programs->walker, &head->key, process);
+	want_parent(programs, sample);
 	return true;
 }
 
 /* The function of the scheduler that a program of the kind is called from; 0: not known. */
-static uint64_t function_of_kind(const struct perf_engine *engine, uint8_t kind)
+static uint64_t function_of_kind(const struct bpf_programs *programs, uint8_t kind)
 {
 	switch (kind) {
 	case BPF_WALK_AWAY:
 	case BPF_WALK_LEAVING:
-		return engine->scheduler;
+		return programs->scheduler;
 	case BPF_WALK_WAKER:
 	case BPF_WALK_WAKER_SLICE:
-		return engine->wake_up;
+		return programs->wake_up;
 	default:
 		return 0;
 	}
@@ -122,12 +123,12 @@ static uint64_t function_of_kind(const struct perf_engine *engine, uint8_t kind)
  * How many of the kernel's addresses are not to be shown: those of the program
  * itself and of what calls it, all before the scheduler.
  */
-static uint32_t own_frames(const struct perf_engine *engine, const struct bpf_walk_head *head,
+static uint32_t own_frames(const struct bpf_programs *programs, const struct bpf_walk_head *head,
 			   const uint8_t *pcs)
 {
-	uint64_t function = function_of_kind(engine, head->kind);
+	uint64_t function = function_of_kind(programs, head->kind);
 
-	if (engine->grant.kernel_frames_hidden)
+	if (programs->kernel_frames_hidden)
 		return head->kernel_count;
 	for (uint32_t i = 0; i < head->kernel_count && i < OWN_FRAMES_MAX && function != 0; i++) {
 		uint64_t pc;
@@ -140,54 +141,54 @@ static uint32_t own_frames(const struct perf_engine *engine, const struct bpf_wa
 }
 
 /* The chain of a stack whose addresses follow the place where raw points past the head. */
-static bool bpf_sample_chain(struct perf_engine *engine, const struct bpf_walk_head *head,
+static bool bpf_sample_chain(struct bpf_programs *programs, const struct bpf_walk_head *head,
 			     struct sample_record *sample)
 {
 	const uint8_t *pcs = sample->raw + sizeof(*head);
 	uint64_t count = (uint64_t)head->kernel_count + head->user_count;
 
-	sample->chain = engine->walk.chain;
+	sample->chain = programs->chain;
 	sample->count = 0;
-	engine->facts = (struct stack_facts){0};
+	programs->output->facts = (struct stack_facts){0};
 	if (sample->raw_bytes < sizeof(*head) || head->kernel_count > BPF_WALK_KERNEL_DEPTH ||
 	    head->user_count > BPF_WALK_DEPTH ||
 	    count > (sample->raw_bytes - sizeof(*head)) / sizeof(uint64_t))
 		return false;
 	if (head->kernel_count > 0) {
-		uint32_t own = own_frames(engine, head, pcs);
+		uint32_t own = own_frames(programs, head, pcs);
 
 		if (own < head->kernel_count)
-			add(engine, sample, (uint64_t)PERF_CONTEXT_KERNEL,
+			add(programs, sample, (uint64_t)PERF_CONTEXT_KERNEL,
 			    pcs + own * sizeof(uint64_t), head->kernel_count - own);
 	}
 	if (head->user_count > 0)
-		add(engine, sample, (uint64_t)PERF_CONTEXT_USER,
+		add(programs, sample, (uint64_t)PERF_CONTEXT_USER,
 		    pcs + head->kernel_count * sizeof(uint64_t), head->user_count);
 	if (head->end >= UNWIND_ROOT && head->end < UNWIND_ENDS)
-		add_end(engine, sample, head->end);
+		add_end(programs, sample, head->end);
 	else if (head->end == BPF_WALK_FOREIGN_USER)
-		engine->stats.narrow++;
+		programs->output->stats.narrow++;
 	return true;
 }
 
-bool bpf_sample_read_head(struct perf_engine *engine, struct tracked_process *process,
+bool bpf_sample_read_head(struct bpf_programs *programs, struct tracked_process *process,
 			  const struct bpf_walk_head *told, struct sample_record *sample)
 {
 	struct bpf_walk_head head = *told;
 
 	if (head.kind != BPF_WALK_SLICE && head.kind != BPF_WALK_LEAVING &&
 	    head.kind != BPF_WALK_WAKER_SLICE) {
-		if (head.user_count > 0 && walker_meet(engine->walker, &head.key, process))
-			engine->news = true;
-		return bpf_sample_chain(engine, &head, sample);
+		if (head.user_count > 0 && walker_meet(programs->walker, &head.key, process))
+			programs->news = true;
+		return bpf_sample_chain(programs, &head, sample);
 	}
 	head.user_count = 0;
 	head.end = BPF_WALK_NO_USER;
-	return bpf_sample_chain(engine, &head, sample) &&
-	       walk_slice(engine, process, sample, &head);
+	return bpf_sample_chain(programs, &head, sample) &&
+	       walk_slice(programs, process, sample, &head);
 }
 
-bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process,
+bool bpf_sample_read(struct bpf_programs *programs, struct tracked_process *process,
 		     struct sample_record *sample)
 {
 	struct bpf_walk_head head;
@@ -196,7 +197,7 @@ bool bpf_sample_read(struct perf_engine *engine, struct tracked_process *process
 		return false;
 	memcpy(&head, sample->raw, sizeof(head));
 	sample->period = head.value;
-	return bpf_sample_read_head(engine, process, &head, sample);
+	return bpf_sample_read_head(programs, process, &head, sample);
 }
 
 /* Where a record has the name of its thread; false where it has none. */
@@ -229,7 +230,7 @@ static bool read_name(const struct sample_record *sample, struct bpf_walk_name *
 	return true;
 }
 
-void bpf_sample_name(struct perf_engine *engine, struct sample_record *sample)
+void bpf_sample_name(struct bpf_programs *programs, struct sample_record *sample)
 {
 	struct bpf_walk_name name;
 
@@ -240,7 +241,7 @@ void bpf_sample_name(struct perf_engine *engine, struct sample_record *sample)
 		sample->pid = (pid_t)name.pid;
 		sample->tid = (pid_t)name.tid;
 	}
-	process_tracker_suggest(engine->tracker, sample->pid, sample->tid, name.comm);
+	process_tracker_suggest(programs->output->tracker, sample->pid, sample->tid, name.comm);
 }
 
 bool bpf_sample_is_more(const struct sample_record *sample)
@@ -258,30 +259,30 @@ bool bpf_sample_is_away(const struct sample_record *sample)
 }
 
 /* The label set of a reason; 0, none, when it cannot be had. */
-static uint32_t labels_of(struct perf_engine *engine, enum offcpu_watch_label reason)
+static uint32_t labels_of(struct bpf_programs *programs, enum offcpu_reason reason)
 {
-	static const char *const words[PERF_AWAY_LABELS] = {
-		[PERF_AWAY_SLEEPING] = "sleeping",
-		[PERF_AWAY_UNINTERRUPTIBLE] = "uninterruptible",
-		[PERF_AWAY_PREEMPTED] = "preempted",
-		[PERF_AWAY_WAITING] = "waiting for a CPU",
+	static const char *const words[OFFCPU_REASONS] = {
+		[OFFCPU_SLEEPING] = "sleeping",
+		[OFFCPU_UNINTERRUPTIBLE] = "uninterruptible",
+		[OFFCPU_PREEMPTED] = "preempted",
+		[OFFCPU_WAITING] = "waiting for a CPU",
 	};
 	struct label label = {.key = "state", .value = words[reason]};
 
-	if (engine->away_labels[reason] == 0)
-		(void)sink_labels(engine->sink, &label, 1, &engine->away_labels[reason]);
-	return engine->away_labels[reason];
+	if (programs->labels[reason] == 0)
+		(void)sink_labels(programs->output->sink, &label, 1, &programs->labels[reason]);
+	return programs->labels[reason];
 }
 
-void bpf_sample_forget_leaver(struct perf_engine *engine, uint32_t tid)
+void bpf_sample_forget_leaver(struct bpf_programs *programs, uint32_t tid)
 {
 	struct kept_stack old;
 
-	if (kept_stacks_take(&engine->leavers, tid, &old))
+	if (kept_stacks_take(&programs->leavers, tid, &old))
 		free(old.frames);
 }
 
-bool bpf_sample_keep_leaver(struct perf_engine *engine, struct sample_record *sample)
+bool bpf_sample_keep_leaver(struct bpf_programs *programs, struct sample_record *sample)
 {
 	struct tracked_process *process;
 	struct bpf_walk_head head;
@@ -292,17 +293,17 @@ bool bpf_sample_keep_leaver(struct perf_engine *engine, struct sample_record *sa
 	if (sample->raw_bytes < sizeof(head))
 		return false;
 	memcpy(&head, sample->raw, sizeof(head));
-	if (process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) <
-		    0 ||
-	    !bpf_sample_read(engine, process, sample)) {
-		bpf_sample_forget_leaver(engine, (uint32_t)head.value);
+	if (process_tracker_sample(programs->output->tracker, sample->pid, sample->tid, &process,
+				   &thread) < 0 ||
+	    !bpf_sample_read(programs, process, sample)) {
+		bpf_sample_forget_leaver(programs, (uint32_t)head.value);
 		return false;
 	}
-	perf_note_stack(engine, sample);
-	frames = perf_frames_of(engine, process, sample, &count);
-	if (kept_stacks_put(&engine->leavers, (uint32_t)head.value, frames, count) < 0)
+	perf_note_stack(programs->output, sample);
+	frames = perf_frames_of(programs->output, process, sample, &count);
+	if (kept_stacks_put(&programs->leavers, (uint32_t)head.value, frames, count) < 0)
 		return false;
-	kept_stacks_tell(&engine->leavers, &engine->facts);
+	kept_stacks_tell(&programs->leavers, &programs->output->facts);
 	return true;
 }
 
@@ -315,7 +316,7 @@ struct away_stacks {
 
 /* What a thread did off its CPU at a place: once, as often as the sums say, or both. */
 struct away_part {
-	enum offcpu_watch_label label;
+	enum offcpu_reason label;
 	uint32_t stack; /* of the one time; ID_NONE: it was not taken */
 	uint64_t lock;
 	uint64_t time_ns;
@@ -325,17 +326,18 @@ struct away_part {
 };
 
 /* A time whose stack is that of nobody knows where. */
-static void take_unknown(struct perf_engine *engine, struct tracked_process *process,
+static void take_unknown(struct bpf_programs *programs, struct tracked_process *process,
 			 uint64_t time_ns, struct away_time *ret)
 {
 	struct bpf_walk_head head = {.kind = BPF_WALK_AWAY, .end = UNWIND_UNREADABLE};
 	struct sample_record sample = {
 		.raw = (const uint8_t *)&head, .raw_bytes = sizeof(head), .time_ns = time_ns};
 
-	ret->slept_stack = ret->waited_stack = bpf_sample_chain(engine, &head, &sample)
-						       ? perf_stack_of(engine, process, &sample)
-						       : ID_NONE;
-	ret->facts = engine->facts;
+	ret->slept_stack = ret->waited_stack =
+		bpf_sample_chain(programs, &head, &sample)
+			? perf_stack_of(programs->output, process, &sample)
+			: ID_NONE;
+	ret->facts = programs->output->facts;
 }
 
 struct away_shares {
@@ -351,25 +353,25 @@ struct away_longest {
 };
 
 /* Puts one row. How many times it stands for is told of locks alone: how often is waited. */
-static int put_share(struct perf_engine *engine, const struct offcpu_lock_owner *owner,
-		     struct sample_row *row, enum offcpu_watch_label label, uint64_t lock,
+static int put_share(struct bpf_programs *programs, const struct offcpu_lock_owner *owner,
+		     struct sample_row *row, enum offcpu_reason label, uint64_t lock,
 		     struct error *err)
 {
-	row->labels = lock != 0 && engine->locks
-			      ? offcpu_locks_label(engine->locks, owner, lock, row->time_ns)
+	row->labels = lock != 0 && programs->locks
+			      ? offcpu_locks_label(programs->locks, owner, lock, row->time_ns)
 			      : 0;
 	if (row->labels == 0) {
-		row->labels = labels_of(engine, label);
+		row->labels = labels_of(programs, label);
 		row->times = 1;
 	}
-	engine->stats.away_samples++;
+	programs->output->stats.away_samples++;
 	if (row->stack != ID_NONE)
-		engine->stats.away_repeated += row->times - 1;
-	return perf_put_sample(engine, row, err);
+		programs->output->stats.away_repeated += row->times - 1;
+	return perf_put_sample(programs->output, row, err);
 }
 
 /* Puts the rows of a part: sums are shared by the stacks of the place. */
-static int put_part(struct perf_engine *engine, const struct offcpu_lock_owner *owner,
+static int put_part(struct bpf_programs *programs, const struct offcpu_lock_owner *owner,
 		    struct sample_row *row, const struct away_part *part,
 		    const struct away_shares *shares, struct error *err)
 {
@@ -390,16 +392,16 @@ static int put_part(struct perf_engine *engine, const struct offcpu_lock_owner *
 			row->times++;
 			once_ns = 0;
 		}
-		perf_count_stack(engine, &share->facts);
-		r = put_share(engine, owner, row, part->label, share->lock, err);
+		perf_count_stack(programs->output, &share->facts);
+		r = put_share(programs, owner, row, part->label, share->lock, err);
 	}
 	row->stack = part->stack;
 	row->weight = once_ns;
 	row->times = 1;
 	if (r < 0 || once_ns == 0)
 		return r;
-	perf_count_stack(engine, &part->facts);
-	return put_share(engine, owner, row, part->label, part->lock, err);
+	perf_count_stack(programs->output, &part->facts);
+	return put_share(programs, owner, row, part->label, part->lock, err);
 }
 
 /*
@@ -427,7 +429,7 @@ static struct away_longest take_longest(struct offcpu_place *place,
 	return longest;
 }
 
-static int put_longest(struct perf_engine *engine, const struct offcpu_lock_owner *owner,
+static int put_longest(struct bpf_programs *programs, const struct offcpu_lock_owner *owner,
 		       struct sample_row *row, const struct away_part *part,
 		       const struct away_longest *longest, struct error *err)
 {
@@ -437,8 +439,8 @@ static int put_longest(struct perf_engine *engine, const struct offcpu_lock_owne
 	row->stack = longest->as->slept_stack;
 	row->weight = longest->ns;
 	row->times = 1;
-	perf_count_stack(engine, &longest->as->facts);
-	return put_share(engine, owner, row, part->label, longest->lock, err);
+	perf_count_stack(programs->output, &longest->as->facts);
+	return put_share(programs, owner, row, part->label, longest->lock, err);
 }
 
 static bool are_times_good(const struct bpf_walk_times *times)
@@ -451,22 +453,22 @@ static bool are_times_good(const struct bpf_walk_times *times)
  * It slept, then waited for a CPU; one that was preempted only waited. Where no stack was taken
  * of the one time, the place has those of others.
  */
-static int put_away(struct perf_engine *engine, struct tracked_process *process,
+static int put_away(struct bpf_programs *programs, struct tracked_process *process,
 		    struct sample_row *row, const struct away_stacks *stacks,
 		    const struct bpf_walk_away *away, struct error *err)
 {
-	static const enum offcpu_watch_label reasons[] = {
-		[BPF_WALK_SLEEPING] = PERF_AWAY_SLEEPING,
-		[BPF_WALK_UNINTERRUPTIBLE] = PERF_AWAY_UNINTERRUPTIBLE,
-		[BPF_WALK_PREEMPTED] = PERF_AWAY_PREEMPTED,
-		[BPF_WALK_ENDED] = PERF_AWAY_SLEEPING,
+	static const enum offcpu_reason reasons[] = {
+		[BPF_WALK_SLEEPING] = OFFCPU_SLEEPING,
+		[BPF_WALK_UNINTERRUPTIBLE] = OFFCPU_UNINTERRUPTIBLE,
+		[BPF_WALK_PREEMPTED] = OFFCPU_PREEMPTED,
+		[BPF_WALK_ENDED] = OFFCPU_SLEEPING,
 	};
 	const struct bpf_walk_times *times = &away->times;
 	bool is_taken = away->head.kind != BPF_WALK_AWAY_SUMS;
 	uint64_t woken_ns = times->woken_ns > times->left_ns ? times->woken_ns : times->back_ns;
 	/* Who slept from the start, or is new, has no place in its program. */
 	uint32_t state = is_taken ? times->state : away->sums.state;
-	struct offcpu_place *place = offcpu_places_find(engine->places, times->tid, &away->sums);
+	struct offcpu_place *place = offcpu_places_find(programs->places, times->tid, &away->sums);
 	struct away_time once = {.slept_stack =
 					 stacks->woken != ID_NONE ? stacks->woken : stacks->alone,
 				 .waited_stack = stacks->alone,
@@ -480,23 +482,24 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 	int r;
 
 	if (state >= ARRAY_SIZE(reasons) || !are_times_good(times))
-		return perf_lose_sample(engine, row->time_ns);
+		return perf_lose_sample(programs->output, row->time_ns);
 	if (times->left_ns != 0) {
-		once.slept_ns = perf_rate_active_ns(&engine->rate, times->left_ns, woken_ns);
-		once.waited_ns = perf_rate_active_ns(&engine->rate, woken_ns, times->back_ns);
+		once.slept_ns = perf_rate_active_ns(programs->rate, times->left_ns, woken_ns);
+		once.waited_ns = perf_rate_active_ns(programs->rate, woken_ns, times->back_ns);
 		row->time_ns = times->left_ns;
 	}
-	engine->stats.away_summed += away->sums.count + (!is_taken && times->left_ns != 0);
+	programs->output->stats.away_summed +=
+		away->sums.count + (!is_taken && times->left_ns != 0);
 	/* Only what was taken at random stands for others. */
 	if (is_taken && (!away->sums.forced || place->count == 0))
 		offcpu_place_add(place, &once);
 	else if (place->count == 0)
-		take_unknown(engine, process, row->time_ns, &once);
+		take_unknown(programs, process, row->time_ns, &once);
 	slept = (struct away_part){reasons[state], once.slept_stack,
 				   once.lock,      row->time_ns,
 				   once.slept_ns,  {away->sums.slept_ns, away->sums.count, 0},
 				   once.facts};
-	waited = (struct away_part){PERF_AWAY_WAITING,
+	waited = (struct away_part){OFFCPU_WAITING,
 				    once.waited_stack,
 				    0,
 				    times->left_ns != 0 ? woken_ns : row->time_ns,
@@ -513,27 +516,27 @@ static int put_away(struct perf_engine *engine, struct tracked_process *process,
 	}
 	longest = take_longest(place, away, is_taken ? 0 : once.slept_ns, &slept.summed);
 	shares.count = offcpu_place_share_slept(place, slept.summed, shares.items);
-	r = put_part(engine, &owner, row, &slept, &shares, err);
+	r = put_part(programs, &owner, row, &slept, &shares, err);
 	if (r == 0)
-		r = put_longest(engine, &owner, row, &slept, &longest, err);
+		r = put_longest(programs, &owner, row, &slept, &longest, err);
 	if (r < 0)
 		return r;
 	shares.count = offcpu_place_share_waited(place, waited.summed, shares.items);
-	return put_part(engine, &owner, row, &waited, &shares, err);
+	return put_part(programs, &owner, row, &waited, &shares, err);
 }
 
 /* The stacks of a thread that was away, from the slice that came when it left. */
-static void stacks_of_leaver(struct perf_engine *engine, uint32_t tid, struct away_stacks *ret)
+static void stacks_of_leaver(struct bpf_programs *programs, uint32_t tid, struct away_stacks *ret)
 {
 	struct kept_stack leaver;
 
 	/* It is for this time alone: the next is not to be taken for it. */
-	if (!kept_stacks_take(&engine->leavers, tid, &leaver))
+	if (!kept_stacks_take(&programs->leavers, tid, &leaver))
 		return;
-	if (sink_stack(engine->sink, leaver.frames, leaver.count, &ret->alone) < 0)
+	if (sink_stack(programs->output->sink, leaver.frames, leaver.count, &ret->alone) < 0)
 		ret->alone = ID_NONE;
 	else
-		ret->woken = waker_join(engine, tid, leaver.frames, leaver.count);
+		ret->woken = waker_join(programs, tid, leaver.frames, leaver.count);
 	ret->facts = leaver.facts;
 	free(leaver.frames);
 }
@@ -542,7 +545,7 @@ static void stacks_of_leaver(struct perf_engine *engine, uint32_t tid, struct aw
 #define STACK_BEHIND ((uint32_t)(BPF_WALK_AWAY_BYTES - sizeof(struct bpf_walk_head)))
 
 /* The same from its record: the stack follows the times, as it follows the head elsewhere. */
-static void stacks_of_record(struct perf_engine *engine, struct tracked_process *process,
+static void stacks_of_record(struct bpf_programs *programs, struct tracked_process *process,
 			     const struct sample_record *sample, const struct bpf_walk_away *away,
 			     struct away_stacks *ret)
 {
@@ -552,17 +555,17 @@ static void stacks_of_record(struct perf_engine *engine, struct tracked_process 
 
 	stack.raw += STACK_BEHIND;
 	stack.raw_bytes -= STACK_BEHIND;
-	if (!bpf_sample_chain(engine, &away->head, &stack))
+	if (!bpf_sample_chain(programs, &away->head, &stack))
 		return;
-	ret->alone = perf_stack_of(engine, process, &stack);
-	ret->facts = engine->facts;
-	if (!engine->wakers || away->times.state == BPF_WALK_PREEMPTED)
+	ret->alone = perf_stack_of(programs->output, process, &stack);
+	ret->facts = programs->output->facts;
+	if (!programs->wakers || away->times.state == BPF_WALK_PREEMPTED)
 		return;
-	frames = perf_frames_of(engine, process, &stack, &count);
-	ret->woken = waker_join(engine, away->times.tid, frames, count);
+	frames = perf_frames_of(programs->output, process, &stack, &count);
+	ret->woken = waker_join(programs, away->times.tid, frames, count);
 }
 
-int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, struct error *err)
+int bpf_sample_away(struct bpf_programs *programs, struct sample_record *sample, struct error *err)
 {
 	struct sample_row row = {.stack = ID_NONE, .cpu = sample->cpu, .time_ns = sample->time_ns};
 	struct away_stacks stacks = {.alone = ID_NONE, .woken = ID_NONE};
@@ -571,29 +574,29 @@ int bpf_sample_away(struct perf_engine *engine, struct sample_record *sample, st
 
 	if (sample->raw[0] == BPF_WALK_LEAVING) {
 		/* If it cannot be kept the record itself will be lost, and is counted then. */
-		(void)bpf_sample_keep_leaver(engine, sample);
+		(void)bpf_sample_keep_leaver(programs, sample);
 		return 0;
 	}
 	if (sample->raw_bytes < BPF_WALK_AWAY_BYTES)
-		return perf_lose_sample(engine, sample->time_ns);
+		return perf_lose_sample(programs->output, sample->time_ns);
 	memcpy(&away.head, sample->raw, BPF_WALK_AWAY_BYTES);
 	away.times.comm[BPF_WALK_COMM_BYTES - 1] = '\0';
-	process_tracker_suggest(engine->tracker, (pid_t)away.times.tgid, (pid_t)away.times.tid,
-				away.times.comm);
-	if (process_tracker_sample(engine->tracker, (pid_t)away.times.tgid, (pid_t)away.times.tid,
-				   &process, &row.thread) < 0)
-		return perf_lose_sample(engine, sample->time_ns);
+	process_tracker_suggest(programs->output->tracker, (pid_t)away.times.tgid,
+				(pid_t)away.times.tid, away.times.comm);
+	if (process_tracker_sample(programs->output->tracker, (pid_t)away.times.tgid,
+				   (pid_t)away.times.tid, &process, &row.thread) < 0)
+		return perf_lose_sample(programs->output, sample->time_ns);
 	if (away.times.left_ns != 0)
 		sample->time_ns = away.times.left_ns; /* what was mapped then */
 	if (away.head.kind == BPF_WALK_AWAY_SLICE)
-		stacks_of_leaver(engine, away.times.tid, &stacks);
+		stacks_of_leaver(programs, away.times.tid, &stacks);
 	else if (away.head.kind == BPF_WALK_AWAY)
-		stacks_of_record(engine, process, sample, &away, &stacks);
-	return put_away(engine, process, &row, &stacks, &away, err);
+		stacks_of_record(programs, process, sample, &away, &stacks);
+	return put_away(programs, process, &row, &stacks, &away, err);
 }
 
 struct still_away {
-	struct perf_engine *engine;
+	struct bpf_programs *programs;
 	uint64_t now_ns;
 	struct error *err;
 	int result;
@@ -612,12 +615,12 @@ static void show_still_away(void *self, const struct bpf_walk_away *away)
 	if (!away->taken)
 		copy.head.kind = BPF_WALK_AWAY_SUMS;
 	if (copy.times.left_ns != 0 && copy.times.left_ns < still->now_ns &&
-	    still->now_ns - copy.times.left_ns >= still->engine->least_away_ns) {
+	    still->now_ns - copy.times.left_ns >= still->programs->least_away_ns) {
 		copy.sums = away->places[place].sums;
 		copy.sums.state =
 			away->times.state; /* one that slept from the start has no place */
 		if (still->result == 0)
-			still->result = bpf_sample_away(still->engine, &sample, still->err);
+			still->result = bpf_sample_away(still->programs, &sample, still->err);
 	} else {
 		place = BPF_WALK_PLACES; /* its sums are not put yet */
 	}
@@ -627,14 +630,14 @@ static void show_still_away(void *self, const struct bpf_walk_away *away)
 		copy.sums = away->places[i].sums;
 		sample.time_ns = still->now_ns;
 		if (i != place && copy.sums.count > 0)
-			still->result = bpf_sample_away(still->engine, &sample, still->err);
+			still->result = bpf_sample_away(still->programs, &sample, still->err);
 	}
 }
 
-int bpf_sample_still_away(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+int bpf_sample_still_away(struct bpf_programs *programs, uint64_t now_ns, struct error *err)
 {
-	struct still_away still = {.engine = engine, .now_ns = now_ns, .err = err};
+	struct still_away still = {.programs = programs, .now_ns = now_ns, .err = err};
 
-	walker_each_away(engine->walker, show_still_away, &still);
+	walker_each_away(programs->walker, show_still_away, &still);
 	return still.result;
 }

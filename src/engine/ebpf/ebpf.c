@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
-#include "engine/perf/perf_engine.h"
+#include "engine/perf/perf.h"
 #include "engine/perf/perf_probe.h"
-#include "engine/perf/perf_rate.h"
 #include "engine/perf/probe_event.h"
 #include "proc/cgroup_threads.h"
 #include "proc/process_info.h"
@@ -137,8 +137,8 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 		.namespace_inode = ebpf_namespace_of_ids(),
 	};
 	bool may_fall_back = config->may_fall_back && config->mode == ENGINE_MODE_CPU;
+	struct bpf_programs *programs;
 	struct perf_engine *engine;
-	struct walker *walker;
 	struct error why;
 	int r;
 
@@ -149,7 +149,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 	r = check(config, err);
 	if (r < 0)
 		return r;
-	r = walker_open(&wish, &walker, &why);
+	r = bpf_programs_open(&wish, config, target, &programs, &why);
 	if (r < 0 && may_fall_back)
 		return fall_back(config, target, sink, &why, ret_self, err);
 	if (r < 0) {
@@ -157,12 +157,12 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 			*err = why;
 		return r;
 	}
-	r = perf_open(config, target, sink, walker, &engine, err);
+	r = perf_open(config, target, sink, &programs->base, &engine, err);
 	if (r < 0) {
-		walker_close(walker);
+		perf_programs_close(&programs->base);
 		return r;
 	}
-	tell_limits(config, target, walker, engine);
+	tell_limits(config, target, programs->walker, engine);
 	*ret_self = engine;
 	return 0;
 }

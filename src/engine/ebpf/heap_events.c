@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
+#include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/bpf_sample.h"
-#include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_sample.h"
 #include "model/sink.h"
 #include "perf_records/perf_record.h"
@@ -47,20 +47,20 @@ static int compare_rows(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static int hand_on(struct perf_engine *engine, uint32_t thread, struct error *err)
+static int hand_on(struct bpf_programs *programs, uint32_t thread, struct error *err)
 {
-	struct bpf_heap *heap = &engine->heap;
+	struct bpf_heap *heap = &programs->heap;
 	struct heap_batch batch = {thread, heap->batch.count, heap->batch.items};
 
 	heap->batch.count = 0;
 	if (batch.count == 0)
 		return 0;
-	return sink_heap(engine->sink, &batch, err);
+	return sink_heap(programs->output->sink, &batch, err);
 }
 
-static int hand_on_all(struct perf_engine *engine, struct error *err)
+static int hand_on_all(struct bpf_programs *programs, struct error *err)
 {
-	struct bpf_heap *heap = &engine->heap;
+	struct bpf_heap *heap = &programs->heap;
 	bool mixed = false;
 	int r = 0;
 
@@ -74,33 +74,33 @@ static int hand_on_all(struct perf_engine *engine, struct error *err)
 		if (vec_push(&heap->batch, row->event) < 0)
 			return error_set(err, -ENOMEM, "out of memory");
 		if (i + 1 == heap->rows.count || row[1].thread != row->thread)
-			r = hand_on(engine, row->thread, err);
+			r = hand_on(programs, row->thread, err);
 	}
 	heap->rows.count = 0;
 	return r;
 }
 
-int bpf_heap_flush(struct perf_engine *engine, uint64_t until_ns, struct error *err)
+int bpf_heap_flush(struct bpf_programs *programs, uint64_t until_ns, struct error *err)
 {
-	int r = hand_on_all(engine, err);
+	int r = hand_on_all(programs, err);
 
 	if (until_ns == UINT64_MAX)
 		until_ns = clock_monotonic_ns();
-	return r < 0 ? r : sink_heap_until(engine->sink, until_ns, err);
+	return r < 0 ? r : sink_heap_until(programs->output->sink, until_ns, err);
 }
 
-static int put(struct perf_engine *engine, uint32_t thread, const struct heap_event *event)
+static int put(struct bpf_programs *programs, uint32_t thread, const struct heap_event *event)
 {
-	struct bpf_heap *heap = &engine->heap;
+	struct bpf_heap *heap = &programs->heap;
 	struct bpf_heap_row row = {thread, (uint32_t)heap->rows.count, *event};
 
 	return vec_push(&heap->rows, row);
 }
 
 /* Says of a thread's first event which blocks are there. */
-static int put_rate(struct perf_engine *engine, uint32_t thread, uint64_t time_ns)
+static int put_rate(struct bpf_programs *programs, uint32_t thread, uint64_t time_ns)
 {
-	struct bpf_heap *heap = &engine->heap;
+	struct bpf_heap *heap = &programs->heap;
 	struct heap_event event = {
 		.size = heap->sample_bytes, .time_ns = time_ns, .stack = ID_NONE, .op = HEAP_RATE};
 
@@ -110,7 +110,7 @@ static int put_rate(struct perf_engine *engine, uint32_t thread, uint64_t time_n
 	if (heap->rated.items[thread])
 		return 0;
 	heap->rated.items[thread] = true;
-	return put(engine, thread, &event);
+	return put(programs, thread, &event);
 }
 
 static bool read_end(const struct sample_record *sample, struct heap_event *ret)
@@ -129,7 +129,7 @@ static bool read_end(const struct sample_record *sample, struct heap_event *ret)
 }
 
 /* The words of the block stand where others have the kernel's addresses. */
-static bool read_block(struct perf_engine *engine, struct tracked_process *process,
+static bool read_block(struct bpf_programs *programs, struct tracked_process *process,
 		       struct sample_record *sample, struct heap_event *ret)
 {
 	struct bpf_walk_head head;
@@ -148,17 +148,17 @@ static bool read_block(struct perf_engine *engine, struct tracked_process *proce
 		sample->raw += sizeof(words);
 		sample->raw_bytes -= (uint32_t)sizeof(words);
 	}
-	if (!bpf_sample_read_head(engine, process, &head, sample))
+	if (!bpf_sample_read_head(programs, process, &head, sample))
 		return false;
 	ret->address = words[BPF_HEAP_WORD_BLOCK];
 	ret->size = words[BPF_HEAP_WORD_SIZE];
 	ret->call = (uint8_t)words[BPF_HEAP_WORD_CALL];
-	ret->stack = perf_stack_of(engine, process, sample);
-	perf_count_stack(engine, &engine->facts);
+	ret->stack = perf_stack_of(programs->output, process, sample);
+	perf_count_stack(programs->output, &programs->output->facts);
 	return ret->stack != ID_NONE;
 }
 
-int bpf_heap_take(struct perf_engine *engine, struct sample_record *sample, struct error *err)
+int bpf_heap_take(struct bpf_programs *programs, struct sample_record *sample, struct error *err)
 {
 	struct heap_event event = {
 		.time_ns = sample->time_ns, .stack = ID_NONE, .cpu = (uint16_t)sample->cpu};
@@ -166,17 +166,17 @@ int bpf_heap_take(struct perf_engine *engine, struct sample_record *sample, stru
 	uint32_t thread;
 	int r;
 
-	if (process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) <
-	    0)
-		return perf_lose_sample(engine, sample->time_ns);
+	if (process_tracker_sample(programs->output->tracker, sample->pid, sample->tid, &process,
+				   &thread) < 0)
+		return perf_lose_sample(programs->output, sample->time_ns);
 	if (!(sample->raw[0] == BPF_WALK_HEAP_END ? read_end(sample, &event)
-						  : read_block(engine, process, sample, &event)))
-		return perf_lose_sample(engine, sample->time_ns);
-	r = engine->heap.sample_bytes > 0 ? put_rate(engine, thread, event.time_ns) : 0;
+						  : read_block(programs, process, sample, &event)))
+		return perf_lose_sample(programs->output, sample->time_ns);
+	r = programs->heap.sample_bytes > 0 ? put_rate(programs, thread, event.time_ns) : 0;
 	if (r == 0)
-		r = put(engine, thread, &event);
+		r = put(programs, thread, &event);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
-	engine->heap.events++;
-	return engine->heap.rows.count >= ROWS_MOST ? hand_on_all(engine, err) : 0;
+	programs->heap.events++;
+	return programs->heap.rows.count >= ROWS_MOST ? hand_on_all(programs, err) : 0;
 }

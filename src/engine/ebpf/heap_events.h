@@ -16,7 +16,7 @@
 #include "model/heap_event.h"
 
 struct error;
-struct perf_engine;
+struct bpf_programs;
 struct sample_record;
 
 struct bpf_heap_row {
@@ -38,9 +38,9 @@ void bpf_heap_fini(struct bpf_heap *heap);
 
 /* Whether a record is one of these. */
 bool bpf_heap_is(const struct sample_record *sample);
-int bpf_heap_take(struct perf_engine *engine, struct sample_record *sample, struct error *err);
+int bpf_heap_take(struct bpf_programs *programs, struct sample_record *sample, struct error *err);
 
 /* Hands on what has gathered; all that happened until then has come. */
-int bpf_heap_flush(struct perf_engine *engine, uint64_t until_ns, struct error *err);
+int bpf_heap_flush(struct bpf_programs *programs, uint64_t until_ns, struct error *err);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/bpf_sample.h"
 #include "engine/ebpf/offcpu_locks.h"
 #include "engine/ebpf/offcpu_places.h"
@@ -13,7 +14,7 @@
 #include "engine/ebpf/wakers.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
-#include "engine/perf/perf_engine.h"
+#include "engine/perf/perf_rate.h"
 #include "engine/perf/perf_sample.h"
 #include "model/sink.h"
 
@@ -26,7 +27,7 @@
 /* Below that part of the budget stacks are taken more often again. */
 #define TOO_LITTLE 0.4
 
-uint64_t offcpu_watch_pace_look(struct offcpu_watch_pace *pace, uint64_t cost_ns, uint64_t run_ns)
+uint64_t offcpu_pace_look(struct offcpu_pace *pace, uint64_t cost_ns, uint64_t run_ns)
 {
 	double share;
 
@@ -42,105 +43,108 @@ uint64_t offcpu_watch_pace_look(struct offcpu_watch_pace *pace, uint64_t cost_ns
 	return pace->gap_ns;
 }
 
-static void apply_gap(struct perf_engine *engine)
+static void apply_gap(struct bpf_programs *programs)
 {
-	const struct offcpu_watch_pace *pace = &engine->away_pace;
+	const struct offcpu_pace *pace = &programs->pace;
 
 	/* Who comes back in a pause is told at once, with its times: they are to be cut. */
-	walker_set_away_gap(engine->walker,
-			    pace->budget > 0 && engine->rate.hz > 0 ? pace->gap_ns : 0);
+	walker_set_away_gap(programs->walker,
+			    pace->budget > 0 && programs->rate->hz > 0 ? pace->gap_ns : 0);
 }
 
-int offcpu_watch_apply(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+int offcpu_watch_apply(struct bpf_programs *programs, uint64_t now_ns, struct error *err)
 {
-	bool paused = engine->rate.hz == 0;
-	bool resumes = engine->away_pace.paused && !paused;
+	bool paused = programs->rate->hz == 0;
+	bool resumes = programs->pace.paused && !paused;
 
-	engine->away_pace.paused = paused;
-	apply_gap(engine);
-	walker_pause_away(engine->walker, paused, now_ns);
-	return resumes ? sleepers_begin(engine, engine->cgroup, now_ns, err) : 0;
+	programs->pace.paused = paused;
+	apply_gap(programs);
+	walker_pause_away(programs->walker, paused, now_ns);
+	return resumes ? sleepers_begin(programs, programs->cgroup, now_ns, err) : 0;
 }
 
-void offcpu_watch_look(struct perf_engine *engine, uint64_t now_ns)
+void offcpu_watch_look(struct bpf_programs *programs, uint64_t now_ns)
 {
-	struct offcpu_watch_pace *pace = &engine->away_pace;
+	struct offcpu_pace *pace = &programs->pace;
 	struct walker_stats stats;
 
 	if (pace->budget <= 0 || now_ns - pace->look_ns < LOOK_NS)
 		return;
 	pace->look_ns = now_ns;
-	walker_stats(engine->walker, &stats);
-	(void)offcpu_watch_pace_look(pace, stats.own_ns, stats.counters[BPF_WALK_COUNT_RUN_NS]);
-	apply_gap(engine);
+	walker_stats(programs->walker, &stats);
+	(void)offcpu_pace_look(pace, stats.own_ns, stats.counters[BPF_WALK_COUNT_RUN_NS]);
+	apply_gap(programs);
 }
 
 /* Where the kernel's functions lie that stacks of threads off their CPUs end in. */
-static int find_functions(struct perf_engine *engine, const struct engine_config *config,
+static int find_functions(struct bpf_programs *programs, const struct engine_config *config,
 			  struct error *err)
 {
 	if (config->kernel_address) {
-		engine->scheduler = config->kernel_address(config->kernel_self, "__schedule", NULL);
-		engine->wake_up =
+		programs->scheduler =
+			config->kernel_address(config->kernel_self, "__schedule", NULL);
+		programs->wake_up =
 			config->kernel_address(config->kernel_self, "try_to_wake_up", NULL);
 	}
-	engine->wakers = config->wakers ? wakers_new(config) : NULL;
-	return config->wakers && !engine->wakers ? error_set(err, -ENOMEM, "out of memory") : 0;
+	programs->wakers = config->wakers ? wakers_new(config) : NULL;
+	/* The mappings of a process that only wakes others are not reported to us. */
+	programs->output->frames.partial |= programs->wakers != NULL;
+	return config->wakers && !programs->wakers ? error_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-int offcpu_watch_arm(struct perf_engine *engine, const struct engine_config *config,
+int offcpu_watch_arm(struct bpf_programs *programs, const struct engine_config *config,
 		     const struct target *target, struct error *err)
 {
 	struct label label = {.key = "state", .value = "on CPU"};
-	int r = find_functions(engine, config, err);
+	int r = find_functions(programs, config, err);
 
 	if (r < 0)
 		return r;
-	engine->places = offcpu_places_new();
-	engine->locks = offcpu_locks_new(engine->sink);
-	if (!engine->places || !engine->locks)
+	programs->places = offcpu_places_new();
+	programs->locks = offcpu_locks_new(programs->output->sink);
+	if (!programs->places || !programs->locks)
 		return error_set(err, -ENOMEM, "out of memory");
-	engine->away_pace =
-		(struct offcpu_watch_pace){.budget = config->away_budget,
-					   .gap_ns = config->least_away_ns > 0 ? 0 : GAP_LEAST_NS};
-	r = offcpu_watch_apply(engine, clock_monotonic_ns(), err);
-	if (r == 0 && engine->clock)
-		r = sink_labels(engine->sink, &label, 1, &engine->on_cpu_labels);
+	programs->pace =
+		(struct offcpu_pace){.budget = config->away_budget,
+				     .gap_ns = config->least_away_ns > 0 ? 0 : GAP_LEAST_NS};
+	r = offcpu_watch_apply(programs, clock_monotonic_ns(), err);
+	if (r == 0 && programs->clock)
+		r = sink_labels(programs->output->sink, &label, 1, &programs->output->labels);
 	if (r == -ENOTSUP)
 		r = 0; /* nobody wants labels */
 	if (r < 0)
 		return error_errno(err, r, "the perf engine cannot label samples");
 	if (target->kind == TARGET_CGROUP) {
-		engine->cgroup = strdup(target->cgroup);
-		if (!engine->cgroup)
+		programs->cgroup = strdup(target->cgroup);
+		if (!programs->cgroup)
 			return error_set(err, -ENOMEM, "out of memory");
 	}
 	for (size_t i = 0; i < target->count && r == 0; i++) {
 		if (target->kind == TARGET_COMMAND)
-			r = walker_watch(engine->walker, target->ids[i], true, err);
-		else if (vec_push(&engine->watched, target->ids[i]) < 0)
+			r = walker_watch(programs->walker, target->ids[i], true, err);
+		else if (vec_push(&programs->watched, target->ids[i]) < 0)
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
-	return r == 0 && target->kind == TARGET_COMMAND ? walker_start(engine->walker, err) : r;
+	return r == 0 && target->kind == TARGET_COMMAND ? walker_start(programs->walker, err) : r;
 }
 
-int offcpu_watch_start(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+int offcpu_watch_start(struct bpf_programs *programs, uint64_t now_ns, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < engine->watched.count && r == 0; i++)
-		r = walker_watch(engine->walker, engine->watched.items[i], false, err);
+	for (size_t i = 0; i < programs->watched.count && r == 0; i++)
+		r = walker_watch(programs->walker, programs->watched.items[i], false, err);
 	if (r == 0)
-		r = walker_start(engine->walker, err);
+		r = walker_start(programs->walker, err);
 	/* In a pause that is done when it is over. */
-	return r == 0 && !engine->away_pace.paused
-		       ? sleepers_begin(engine, engine->cgroup, now_ns, err)
+	return r == 0 && !programs->pace.paused
+		       ? sleepers_begin(programs, programs->cgroup, now_ns, err)
 		       : r;
 }
 
-int offcpu_watch_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err)
+int offcpu_watch_finish(struct bpf_programs *programs, uint64_t now_ns, struct error *err)
 {
-	int r = bpf_sample_still_away(engine, now_ns, err);
+	int r = bpf_sample_still_away(programs, now_ns, err);
 
-	return r < 0 ? r : perf_flush(engine, err);
+	return r < 0 ? r : perf_flush(programs->output, err);
 }

@@ -14,10 +14,10 @@
 
 struct engine_config;
 struct error;
-struct perf_engine;
+struct bpf_programs;
 struct target;
 
-struct offcpu_watch_pace {
+struct offcpu_pace {
 	double budget;   /* 0: every stack is taken */
 	uint64_t gap_ns; /* between stacks of a thread at one place, about; 0: none yet */
 	bool paused;     /* nothing is kept of who leaves its CPU */
@@ -28,22 +28,22 @@ struct offcpu_watch_pace {
 };
 
 /* Looks at a stretch: cost and the time that threads ran, in all. Returns the gap from now on. */
-uint64_t offcpu_watch_pace_look(struct offcpu_watch_pace *pace, uint64_t cost_ns, uint64_t run_ns);
+uint64_t offcpu_pace_look(struct offcpu_pace *pace, uint64_t cost_ns, uint64_t run_ns);
 
 /* To be called often. */
-void offcpu_watch_look(struct perf_engine *engine, uint64_t now_ns);
+void offcpu_watch_look(struct bpf_programs *programs, uint64_t now_ns);
 /*
  * Sets what is right for the rate of now: at rate 0, a pause, no stacks are taken. When that is
  * over threads that sleep count from now_ns on.
  */
-int offcpu_watch_apply(struct perf_engine *engine, uint64_t now_ns, struct error *err);
+int offcpu_watch_apply(struct bpf_programs *programs, uint64_t now_ns, struct error *err);
 
 /* A command is watched from its exec on, so this comes before; all others at the start. */
-int offcpu_watch_arm(struct perf_engine *engine, const struct engine_config *config,
+int offcpu_watch_arm(struct bpf_programs *programs, const struct engine_config *config,
 		     const struct target *target, struct error *err);
 /* Threads that sleep by then count from now_ns on. */
-int offcpu_watch_start(struct perf_engine *engine, uint64_t now_ns, struct error *err);
+int offcpu_watch_start(struct bpf_programs *programs, uint64_t now_ns, struct error *err);
 /* Puts samples for the threads that are away still, as if they were back at that time. */
-int offcpu_watch_finish(struct perf_engine *engine, uint64_t now_ns, struct error *err);
+int offcpu_watch_finish(struct bpf_programs *programs, uint64_t now_ns, struct error *err);
 
 #endif

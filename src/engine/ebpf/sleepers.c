@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/bpf_sample.h"
 #include "engine/ebpf/long_stack.h"
 #include "engine/ebpf/walker.h"
-#include "engine/perf/perf_engine.h"
 #include "perf_records/perf_record.h"
 #include "proc/cgroup_threads.h"
 #include "proc/process_info.h"
@@ -17,7 +17,7 @@
 #include "wire/bpf_walk.h"
 
 struct sleepers {
-	struct perf_engine *engine;
+	struct bpf_programs *programs;
 	bool some; /* only those of the list */
 	struct pid_list list;
 	uint64_t now_ns;
@@ -62,12 +62,12 @@ static void begin(void *self, struct bpf_walk_slice *slice)
 				       .tid = (pid_t)times.tid,
 				       .time_ns = sleepers->now_ns,
 				       .raw = (const uint8_t *)slice};
-	struct long_stack *rest = &sleepers->engine->long_stack;
+	struct long_stack *rest = &sleepers->programs->long_stack;
 	bool has_stack;
 
 	/* One that sleeps since before a pause has its stack. */
 	if (!is_wanted(sleepers, sample.tid) ||
-	    walker_knows_away(sleepers->engine->walker, slice->task))
+	    walker_knows_away(sleepers->programs->walker, slice->task))
 		return;
 	read_stack(slice);
 	sample.raw_bytes = (uint32_t)(offsetof(struct bpf_walk_slice, stack) + slice->stack_bytes);
@@ -75,23 +75,23 @@ static void begin(void *self, struct bpf_walk_slice *slice)
 		rest->size +=
 			remote_memory_copy((pid_t)slice->pid, slice->stack_start + rest->size,
 					   rest->bytes + rest->size, LONG_STACK_BYTES - rest->size);
-	bpf_sample_name(sleepers->engine, &sample);
-	has_stack = bpf_sample_keep_leaver(sleepers->engine, &sample);
+	bpf_sample_name(sleepers->programs, &sample);
+	has_stack = bpf_sample_keep_leaver(sleepers->programs, &sample);
 	/* One that is back, or was, has a stack of another time. */
-	if (!walker_begin_away(sleepers->engine->walker, slice->task, &times, has_stack))
-		bpf_sample_forget_leaver(sleepers->engine, times.tid);
+	if (!walker_begin_away(sleepers->programs->walker, slice->task, &times, has_stack))
+		bpf_sample_forget_leaver(sleepers->programs, times.tid);
 }
 
-int sleepers_begin(struct perf_engine *engine, const char *cgroup, uint64_t now_ns,
+int sleepers_begin(struct bpf_programs *programs, const char *cgroup, uint64_t now_ns,
 		   struct error *err)
 {
-	struct sleepers sleepers = {.engine = engine, .some = cgroup != NULL, .now_ns = now_ns};
+	struct sleepers sleepers = {.programs = programs, .some = cgroup != NULL, .now_ns = now_ns};
 	int r = cgroup ? cgroup_list_threads(cgroup, &sleepers.list, err) : 0;
 
 	if (sleepers.list.count > 0)
 		qsort(sleepers.list.items, sleepers.list.count, sizeof(pid_t), compare);
 	if (r == 0)
-		r = walker_each_sleeper(engine->walker, begin, &sleepers, err);
+		r = walker_each_sleeper(programs->walker, begin, &sleepers, err);
 	vec_fini(&sleepers.list);
 	return r;
 }

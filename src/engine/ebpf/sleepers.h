@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 struct error;
-struct perf_engine;
+struct bpf_programs;
 
 /*
  * Begins with those that are watched, of a control group with those of this folder (NULL
  * for all others), as if they had left their CPUs at now_ns. To be called when the programs
  * watch already. 0 or a negative errno.
  */
-int sleepers_begin(struct perf_engine *engine, const char *cgroup, uint64_t now_ns,
+int sleepers_begin(struct bpf_programs *programs, const char *cgroup, uint64_t now_ns,
 		   struct error *err);
 
 #endif

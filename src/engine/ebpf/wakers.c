@@ -7,11 +7,11 @@
 
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/bpf_sample.h"
 #include "engine/ebpf/kept_stacks.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
-#include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_sample.h"
 #include "model/profile.h"
 #include "model/sink.h"
@@ -172,7 +172,7 @@ static const char *name_interrupt(const struct wakers *wakers, const struct samp
 	return sources[source].name;
 }
 
-static bool put_place(struct perf_engine *engine, struct wakers *wakers, const char *name)
+static bool put_place(struct bpf_programs *programs, struct wakers *wakers, const char *name)
 {
 	struct place place = {.name = name,
 			      .file = "",
@@ -181,7 +181,7 @@ static bool put_place(struct perf_engine *engine, struct wakers *wakers, const c
 			      .outer = PLACE_NONE};
 	struct frame frame = {.kind = FRAME_CUSTOM};
 
-	return sink_place(engine->sink, &place, &frame.a) == 0 &&
+	return sink_place(programs->output->sink, &place, &frame.a) == 0 &&
 	       vec_push(&wakers->joint, frame) == 0;
 }
 
@@ -189,24 +189,26 @@ static bool put_place(struct perf_engine *engine, struct wakers *wakers, const c
  * The process of a waker. Of one that is not watched nobody tells that it has become another
  * program: a slice of a space that it did not have before does.
  */
-static int find_process(struct perf_engine *engine, const struct sample_record *sample,
+static int find_process(struct bpf_programs *programs, const struct sample_record *sample,
 			const struct bpf_walk_head *head, struct tracked_process **ret)
 {
 	uint32_t thread;
-	int r = process_tracker_sample(engine->tracker, sample->pid, sample->tid, ret, &thread);
+	int r = process_tracker_sample(programs->output->tracker, sample->pid, sample->tid, ret,
+				       &thread);
 
 	if (r < 0 || head->kind != BPF_WALK_WAKER_SLICE ||
-	    !walker_has_other(engine->walker, &head->key, *ret) ||
-	    process_tracker_seed(engine->tracker, sample->pid, NULL) < 0)
+	    !walker_has_other(programs->walker, &head->key, *ret) ||
+	    process_tracker_seed(programs->output->tracker, sample->pid, NULL) < 0)
 		return r;
-	return process_tracker_sample(engine->tracker, sample->pid, sample->tid, ret, &thread);
+	return process_tracker_sample(programs->output->tracker, sample->pid, sample->tid, ret,
+				      &thread);
 }
 
 /* Makes the frames of a waker in the scratch. False when they cannot be had. */
-static bool make_frames(struct perf_engine *engine, struct sample_record *sample,
+static bool make_frames(struct bpf_programs *programs, struct sample_record *sample,
 			const struct bpf_walk_head *head, const char *interrupt)
 {
-	struct wakers *wakers = engine->wakers;
+	struct wakers *wakers = programs->wakers;
 	struct tracked_process *process;
 	char name[64];
 	size_t count;
@@ -215,26 +217,26 @@ static bool make_frames(struct perf_engine *engine, struct sample_record *sample
 	/* An interrupt is nobody's: the process of no pid stands for it. */
 	if (interrupt)
 		sample->pid = sample->tid = 0;
-	if (find_process(engine, sample, head, &process) < 0 ||
-	    !bpf_sample_read_head(engine, process, head, sample))
+	if (find_process(programs, sample, head, &process) < 0 ||
+	    !bpf_sample_read_head(programs, process, head, sample))
 		return false;
 	(void)snprintf(name, sizeof(name), "%s/%d",
-		       process_tracker_thread_name(engine->tracker, sample->tid),
+		       process_tracker_thread_name(programs->output->tracker, sample->tid),
 		       (int)sample->tid); /* a cut name is fine */
 	wakers->joint.count = 0;
-	if (!put_place(engine, wakers, "[woken by]") ||
-	    !put_place(engine, wakers, interrupt ? interrupt : name))
+	if (!put_place(programs, wakers, "[woken by]") ||
+	    !put_place(programs, wakers, interrupt ? interrupt : name))
 		return false;
-	frames = perf_frames_of(engine, process, sample, &count);
+	frames = perf_frames_of(programs->output, process, sample, &count);
 	for (size_t i = 0; i < count; i++)
 		if (vec_push(&wakers->joint, frames[i]) < 0)
 			return false;
 	return true;
 }
 
-void waker_keep(struct perf_engine *engine, struct sample_record *sample)
+void waker_keep(struct bpf_programs *programs, struct sample_record *sample)
 {
-	struct wakers *wakers = engine->wakers;
+	struct wakers *wakers = programs->wakers;
 	const char *interrupt = NULL;
 	struct bpf_walk_head head;
 	uint64_t context;
@@ -256,15 +258,15 @@ void waker_keep(struct perf_engine *engine, struct sample_record *sample)
 		head.user_count = 0;
 		head.end = BPF_WALK_NO_USER;
 	}
-	if (make_frames(engine, sample, &head, interrupt))
+	if (make_frames(programs, sample, &head, interrupt))
 		(void)kept_stacks_put(&wakers->stacks, (uint32_t)head.value, wakers->joint.items,
 				      wakers->joint.count); /* or the waker is not shown */
 }
 
-uint32_t waker_join(struct perf_engine *engine, uint32_t tid, const struct frame *frames,
+uint32_t waker_join(struct bpf_programs *programs, uint32_t tid, const struct frame *frames,
 		    size_t count)
 {
-	struct wakers *wakers = engine->wakers;
+	struct wakers *wakers = programs->wakers;
 	struct kept_stack waker;
 	uint32_t id = ID_NONE;
 
@@ -274,7 +276,8 @@ uint32_t waker_join(struct perf_engine *engine, uint32_t tid, const struct frame
 		memcpy(wakers->joint.items, frames, count * sizeof(*frames));
 		memcpy(wakers->joint.items + count, waker.frames,
 		       waker.count * sizeof(*waker.frames));
-		if (sink_stack(engine->sink, wakers->joint.items, count + waker.count, &id) < 0)
+		if (sink_stack(programs->output->sink, wakers->joint.items, count + waker.count,
+			       &id) < 0)
 			id = ID_NONE;
 	}
 	free(waker.frames);

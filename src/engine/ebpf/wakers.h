@@ -22,7 +22,7 @@
 
 struct engine_config;
 struct frame;
-struct perf_engine;
+struct bpf_programs;
 struct sample_record;
 struct wakers;
 
@@ -33,13 +33,13 @@ void wakers_free(struct wakers *wakers); /* NULL is fine */
 bool waker_is(const struct sample_record *sample);
 
 /* Keeps what a record tells until that of the woken thread comes. */
-void waker_keep(struct perf_engine *engine, struct sample_record *sample);
+void waker_keep(struct bpf_programs *programs, struct sample_record *sample);
 
 /*
  * The stack of a thread that slept, with that of who woke it; ID_NONE when nobody
  * knows who that was. What is known is for one sleep alone.
  */
-uint32_t waker_join(struct perf_engine *engine, uint32_t tid, const struct frame *frames,
+uint32_t waker_join(struct bpf_programs *programs, uint32_t tid, const struct frame *frames,
 		    size_t count);
 
 #endif

@@ -143,7 +143,7 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 			attr->sample_period =
 				wish->period ? wish->period : wish->kind->default_period;
 	}
-	if (wish->bpf) {
+	if (wish->programs) {
 		attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 	} else if (wish->register_mask) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

@@ -57,8 +57,8 @@ struct event_wish {
 	bool enable_on_exec;
 	uint64_t register_mask; /* of user space to copy; 0: none, and no stack */
 	uint32_t stack_bytes;
-	bool bpf;   /* a program makes the samples */
-	bool group; /* samples tell how far the members of a group have counted */
+	bool programs; /* programs make the samples, not the kernel */
+	bool group;    /* samples carry the counters of a group */
 };
 
 /* What the kernel agreed to; starts as the wish and is lowered by event_open(). */

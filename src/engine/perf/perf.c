@@ -12,13 +12,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/log.h"
-#include "engine/ebpf/offcpu_places.h"
-#include "engine/ebpf/offcpu_watch.h"
-#include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_probe.h"
+#include "engine/perf/perf_programs.h"
 #include "engine/perf/perf_rate.h"
 #include "engine/perf/sample_cost.h"
 #include "model/sink.h"
@@ -79,7 +76,7 @@ int perf_engine_start(void *self, struct error *err)
 	engine->news = true;
 	if (r == 0)
 		r = perf_seed(engine, err);
-	return r == 0 && engine->away ? offcpu_watch_start(engine, now_ns, err) : r;
+	return r == 0 && engine->programs ? perf_programs_start(engine->programs, now_ns, err) : r;
 }
 
 int perf_engine_fd(void *self)
@@ -98,8 +95,8 @@ static void clear_wakeups(struct perf_engine *engine)
 		;
 }
 
-/* Tells the walker what is new, and looks again soon while there is more to come. */
-static void tell_news(struct perf_engine *engine)
+/* Brings the programs up to date, and does it again soon while there is more to come. */
+static void update_programs(struct perf_engine *engine)
 {
 	uint64_t soon_ns = engine->machine ? NEWS_MACHINE_NS : NEWS_NS;
 	struct itimerspec times = {0};
@@ -107,8 +104,8 @@ static void tell_news(struct perf_engine *engine)
 
 	(void)!read(engine->timer_fd, &ticks, sizeof(ticks)); /* nothing to read is fine */
 	/* Before the first sample the program is about to begin. */
-	if (walker_update(engine->walker, engine->tracker) || engine->news ||
-	    (engine->command && engine->stats.samples == 0))
+	if (perf_programs_drained(engine->programs) || engine->news ||
+	    (engine->command && engine->output.stats.samples == 0))
 		times.it_value.tv_nsec = (long)soon_ns;
 	engine->news = false;
 	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
@@ -117,12 +114,13 @@ static void tell_news(struct perf_engine *engine)
 /* Lets the sink make room: what has gathered is with it, and no stack of it is waited for. */
 static int trim(struct perf_engine *engine, struct error *err)
 {
-	int r = sink_trim(engine->sink, err);
+	int r = sink_trim(engine->output.sink, err);
 
 	if (r <= 0)
 		return r;
-	stack_cache_clear(engine->cache);
-	offcpu_places_clear(engine->places);
+	stack_cache_clear(engine->output.cache);
+	if (engine->programs)
+		perf_programs_forget_stacks(engine->programs);
 	for (size_t i = 0; i < engine->rings.count; i++)
 		engine->rings.items[i].row_tid = 0;
 	return 0;
@@ -135,12 +133,8 @@ int perf_engine_drain(void *self, struct error *err)
 
 	clear_wakeups(engine);
 	r = perf_drain(engine, clock_monotonic_ns() - PERF_SETTLE_NS, err);
-	if (engine->walker) {
-		walker_drained(engine->walker);
-		tell_news(engine);
-		if (engine->away)
-			offcpu_watch_look(engine, clock_monotonic_ns());
-	}
+	if (engine->programs)
+		update_programs(engine);
 	return r < 0 ? r : trim(engine, err);
 }
 
@@ -176,17 +170,17 @@ uint64_t perf_count_run_ns(struct perf_engine *engine)
 /* The kernel tells of losses with the next record that has room: the last ones are not told. */
 static int count_late_losses(struct perf_engine *engine, int r)
 {
-	struct walker_stats walker;
+	struct perf_programs_counts counts;
 	uint64_t late;
 
-	if (r < 0 || !engine->walker || engine->overwrite_old)
+	if (r < 0 || !engine->programs || engine->overwrite_old)
 		return r;
-	walker_stats(engine->walker, &walker);
-	if (walker.counters[BPF_WALK_COUNT_LOST] <= engine->stats.lost)
+	perf_programs_count(engine->programs, &counts, NULL);
+	if (counts.lost <= engine->output.stats.lost)
 		return r;
-	late = walker.counters[BPF_WALK_COUNT_LOST] - engine->stats.lost;
-	engine->stats.lost += late;
-	return sink_loss(engine->sink, LOSS_RING_FULL, clock_monotonic_ns(), late);
+	late = counts.lost - engine->output.stats.lost;
+	engine->output.stats.lost += late;
+	return sink_loss(engine->output.sink, LOSS_RING_FULL, clock_monotonic_ns(), late);
 }
 
 int perf_engine_stop(void *self, struct error *err)
@@ -197,17 +191,17 @@ int perf_engine_stop(void *self, struct error *err)
 	int drained;
 
 	/* Letting go takes a while on a busy machine: what threads do meanwhile is not recorded. */
-	if (engine->away) {
+	if (engine->programs) {
 		perf_rate_end(&engine->rate, now_ns);
-		walker_stop(engine->walker);
+		perf_programs_stop(engine->programs);
 	}
 	drained = count_late_losses(engine, perf_drain(engine, UINT64_MAX, err));
 	/* Their stacks may be in what was drained just now. */
-	if (engine->away && r == 0 && drained == 0)
-		r = offcpu_watch_finish(engine, now_ns, err);
+	if (engine->programs && r == 0 && drained == 0)
+		r = perf_programs_finish(engine->programs, now_ns, err);
 	if (engine->clock) {
 		perf_rate_account(&engine->rate, true, perf_count_run_ns(engine));
-		engine->stats.run_ns = engine->rate.run_ns + engine->throttled_ns;
+		engine->output.stats.run_ns = engine->rate.run_ns + engine->throttled_ns;
 	}
 	return r < 0 ? r : drained;
 }
@@ -218,7 +212,7 @@ int perf_engine_stop(void *self, struct error *err)
  */
 static uint64_t sample_cost_ns(struct perf_engine *engine, bool final)
 {
-	uint64_t on_cpu = engine->stats.samples - engine->stats.away_samples;
+	uint64_t on_cpu = engine->output.stats.samples - engine->output.stats.away_samples;
 
 	if (engine->sample_cost_ns > 0 || on_cpu == 0 ||
 	    (!final && clock_monotonic_ns() - engine->begun_ns < COST_AFTER_NS))
@@ -231,69 +225,52 @@ static uint64_t sample_cost_ns(struct perf_engine *engine, bool final)
 }
 
 /* What programs have cost, and the ticks that they ran at, also those without a sample. */
-static uint64_t walker_cost_ns(const struct perf_engine *engine, const struct walker_stats *walker)
+static uint64_t programs_cost_ns(const struct perf_engine *engine,
+				 const struct perf_programs_counts *counts)
 {
-	return walker->run_ns > 0 ? walker->run_ns + walker->runs * engine->sample_cost_ns : 0;
+	return counts->run_ns > 0 ? counts->run_ns + counts->runs * engine->sample_cost_ns : 0;
 }
 
 void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 {
 	struct perf_engine *engine = self;
-	struct walker_stats walker = {0};
+	struct perf_programs_counts counts = {0};
 	uint64_t on_cpu;
 
-	*ret = engine->stats;
+	*ret = engine->output.stats;
 	ret->ring_fill = engine->ring_fill;
 	/*
 	 * Without the kernel's share of the time there is no telling what to expect,
 	 * and the machine's own clock ticks are too coarse for a short while.
 	 */
 	if (engine->clock && !engine->away && engine->grant.kernel &&
-	    (!engine->machine || engine->stats.run_ns > MACHINE_LEAST_NS))
+	    (!engine->machine || engine->output.stats.run_ns > MACHINE_LEAST_NS))
 		ret->expected = engine->rate.expected;
-	ret->unique_stacks = stack_cache_added(engine->cache);
+	ret->unique_stacks = stack_cache_added(engine->output.cache);
 	/* What continues a copy comes from the kernel's walk, with the kernel's limit. */
-	ret->depth_limit = engine->copies && engine->stats.ends[UNWIND_DEPTH - UNWIND_ROOT] == 0
-				   ? engine->depth
-				   : engine->grant.depth;
-	ret->tables = engine->copies || engine->walker;
+	ret->depth_limit =
+		engine->copies && engine->output.stats.ends[UNWIND_DEPTH - UNWIND_ROOT] == 0
+			? engine->depth
+			: engine->grant.depth;
+	ret->tables = engine->copies || engine->programs;
 	ret->by_fp = !ret->tables;
 	ret->kernel = engine->grant.kernel;
 	ret->away = engine->away;
 	ret->ring_bytes = engine->ring_bytes;
 	ret->buffer_bytes = engine->ring_bytes * engine->rings.count;
-	if (engine->walker) {
-		walker_stats(engine->walker, &walker);
+	if (engine->programs) {
+		perf_programs_count(engine->programs, &counts, ret);
 		ret->depth_limit = engine->depth;
-		ret->kernel_bytes = walker.bytes;
-		ret->away_short = walker.counters[BPF_WALK_COUNT_SHORT];
-		ret->away_unkept = walker.counters[BPF_WALK_COUNT_AWAY_FULL];
-		ret->switches = walker.counters[BPF_WALK_COUNT_LEFT];
-		ret->other_switches =
-			walker.switches > walker.counters[BPF_WALK_COUNT_OWN]
-				? walker.switches - walker.counters[BPF_WALK_COUNT_OWN]
-				: 0;
 		if (!engine->clock)
-			ret->run_ns = walker.counters[BPF_WALK_COUNT_RUN_NS];
-		ret->switch_cost_ns = walker.own_ns;
-		ret->other_switch_cost_ns = walker.switch_ns - walker.own_ns;
+			ret->run_ns = counts.target_run_ns;
 	}
 	if (final)
 		perf_release(engine); /* its buffers count against what measuring needs */
-	on_cpu = engine->stats.samples - engine->stats.away_samples;
+	on_cpu = engine->output.stats.samples - engine->output.stats.away_samples;
 	ret->cost_ns = sample_cost_ns(engine, final) * on_cpu;
-	if (engine->walker)
-		ret->cost_ns = walker_cost_ns(engine, &walker);
+	if (engine->programs)
+		ret->cost_ns = programs_cost_ns(engine, &counts);
 	ret->sample_cost_ns = on_cpu ? ret->cost_ns / on_cpu : 0;
-	if (final && engine->walker && walker.runs > 0)
-		log_debug("eBPF: %llu runs of %llu ns, %llu slices (%llu for want of a space, %llu "
-			  "of a table), %llu KiB of tables",
-			  (unsigned long long)walker.runs,
-			  (unsigned long long)(walker.run_ns / walker.runs),
-			  (unsigned long long)walker.counters[BPF_WALK_COUNT_SLICES],
-			  (unsigned long long)walker.counters[BPF_WALK_COUNT_NO_SPACE],
-			  (unsigned long long)walker.counters[BPF_WALK_COUNT_NO_TABLE],
-			  (unsigned long long)(walker.bytes >> 10));
 }
 
 const char *perf_engine_notice(void *self)

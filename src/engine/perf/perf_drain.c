@@ -6,12 +6,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
-#include "engine/ebpf/bpf_sample.h"
-#include "engine/ebpf/heap_events.h"
-#include "engine/ebpf/wakers.h"
-#include "engine/ebpf/walker.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_overwrite.h"
+#include "engine/perf/perf_programs.h"
 #include "engine/perf/perf_sample.h"
 #include "model/sink.h"
 #include "perf_records/perf_record.h"
@@ -28,14 +25,14 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 {
 	int end;
 
-	engine->walk.tracker = engine->tracker;
+	engine->walk.tracker = engine->output.tracker;
 	engine->walk.register_mask = engine->grant.attr.sample_regs_user;
 	engine->walk.depth = engine->depth;
 	engine->walk.chain_depth = engine->grant.depth;
 	engine->copied_bytes += sample->stack_bytes;
 	end = chain_walk_copy(&engine->walk, process, sample);
-	engine->stats.narrow += end == -ENOTSUP;
-	engine->facts.end = end >= UNWIND_ROOT ? (uint8_t)end : 0;
+	engine->output.stats.narrow += end == -ENOTSUP;
+	engine->output.facts.end = end >= UNWIND_ROOT ? (uint8_t)end : 0;
 }
 
 /* What the sample stands for: its period, and time that was throttled before it. 0: nothing. */
@@ -73,13 +70,13 @@ static bool handle_group(struct perf_engine *engine, struct cpu_ring *ring,
 	struct sample_record sample;
 	pid_t tid = ring->row_tid;
 
-	if (!engine->walker || !engine->grouped || !perf_record_group(header, &sample))
+	if (!engine->programs || !engine->grouped || !perf_record_group(header, &sample))
 		return false;
 	ring->row_tid = 0;
 	*ret = tid == 0 || tid != sample.tid
 		       ? 0 /* its sample was lost: what it counted goes to the next */
-		       : perf_put_counts(engine, &ring->row, counting_thread(engine, tid), &sample,
-					 err);
+		       : perf_put_counts(&engine->output, &ring->row, counting_thread(engine, tid),
+					 &sample, err);
 	return true;
 }
 
@@ -88,30 +85,31 @@ static int put_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		      const struct sample_record *sample, const struct sample_row *row,
 		      struct error *err)
 {
-	int r = perf_put_sample(engine, row, err);
+	int r = perf_put_sample(&engine->output, row, err);
 
 	ring->row = *row;
 	ring->row_tid = row->stack != ID_NONE ? sample->tid : 0;
-	if (r < 0 || engine->walker)
+	if (r < 0 || engine->programs)
 		return r;
-	return perf_put_counts(engine, row, counting_thread(engine, sample->tid), sample, err);
+	return perf_put_counts(&engine->output, row, counting_thread(engine, sample->tid), sample,
+			       err);
 }
 
-/* Looks for the rest of a stack that did not fit into the record. */
-static void gather_long_stack(struct perf_engine *engine, struct cpu_ring *ring,
-			      const struct sample_record *sample)
+struct perf_following {
+	const struct perf_engine *engine;
+	struct ring *ring;
+	uint64_t position; /* behind the sample; 0: not looked yet */
+};
+
+bool perf_following_next(struct perf_following *following, struct sample_record *ret)
 {
 	const struct perf_event_header *header;
-	struct sample_record more;
-	uint64_t position = 0;
 
-	if (!long_stack_begin(&engine->long_stack, sample))
-		return;
-	(void)ring_peek_later(&ring->ring, &position); /* the sample itself */
-	while ((header = ring_peek_later(&ring->ring, &position)) &&
-	       header->type == PERF_RECORD_SAMPLE && read_sample(engine, header, &more) &&
-	       bpf_sample_is_more(&more) && long_stack_add(&engine->long_stack, &more))
-		;
+	if (following->position == 0)
+		(void)ring_peek_later(following->ring, &following->position); /* the sample */
+	header = ring_peek_later(following->ring, &following->position);
+	return header && header->type == PERF_RECORD_SAMPLE &&
+	       read_sample(following->engine, header, ret);
 }
 
 static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
@@ -119,46 +117,41 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 {
 	struct tracked_process *process;
 	struct sample_record sample;
-	struct sample_row row = {.stack = ID_NONE, .labels = engine->on_cpu_labels};
+	struct sample_row row = {.stack = ID_NONE, .labels = engine->output.labels};
 	int r;
 
 	if (handle_group(engine, ring, header, err, &r))
 		return r;
 	if (!read_sample(engine, header, &sample))
-		return perf_lose_sample(engine, perf_record_time_ns(&engine->layout, header));
-	if (engine->walker && bpf_sample_is_more(&sample))
-		return 0; /* was read with the one before it */
-	if (engine->walker) {
-		gather_long_stack(engine, ring, &sample);
-		bpf_sample_name(engine, &sample);
-	}
-	if (engine->walker && bpf_heap_is(&sample))
-		return bpf_heap_take(engine, &sample, err);
-	if (engine->walker && bpf_sample_is_away(&sample))
-		return bpf_sample_away(engine, &sample, err);
-	if (engine->walker && waker_is(&sample)) {
-		waker_keep(engine, &sample);
-		return 0;
+		return perf_lose_sample(&engine->output,
+					perf_record_time_ns(&engine->layout, header));
+	if (engine->programs) {
+		struct perf_following following = {.engine = engine, .ring = &ring->ring};
+
+		r = perf_programs_take(engine->programs, &sample, &following, err);
+		if (r != 0)
+			return r < 0 ? r : 0;
 	}
 	/* A thread on its last steps has no ids any more: (-1, -1). */
 	if (sample.pid < 0)
 		sample.pid = sample.tid = 0;
 	row.cpu = sample.cpu;
 	row.time_ns = sample.time_ns;
-	engine->facts = (struct stack_facts){0};
-	if (process_tracker_sample(engine->tracker, sample.pid, sample.tid, &process,
+	engine->output.facts = (struct stack_facts){0};
+	if (process_tracker_sample(engine->output.tracker, sample.pid, sample.tid, &process,
 				   &row.thread) == 0) {
-		if (engine->walker && !bpf_sample_read(engine, process, &sample))
-			return perf_lose_sample(engine, sample.time_ns);
+		if (engine->programs &&
+		    !perf_programs_read_chain(engine->programs, process, &sample))
+			return perf_lose_sample(&engine->output, sample.time_ns);
 		if (engine->copies)
 			walk_copy(engine, process, &sample);
-		row.stack = perf_stack_of(engine, process, &sample);
+		row.stack = perf_stack_of(&engine->output, process, &sample);
 	}
 	row.weight = weight_of(engine, ring, &sample);
 	if (row.weight == 0)
 		return 0; /* of a pause */
-	perf_count_stack(engine, &engine->facts);
-	engine->stats.seen_ns += engine->clock ? row.weight : 0;
+	perf_count_stack(&engine->output, &engine->output.facts);
+	engine->output.stats.seen_ns += engine->clock ? row.weight : 0;
 	return put_sample(engine, ring, &sample, &row, err);
 }
 
@@ -168,8 +161,9 @@ static void handle_map(struct perf_engine *engine, const struct perf_event_heade
 
 	engine->news = true;
 	if (perf_record_map(&engine->layout, header, &map))
-		process_tracker_map(engine->tracker, perf_record_time_ns(&engine->layout, header),
-				    map.pid, &map.region, &map.build_id);
+		process_tracker_map(engine->output.tracker,
+				    perf_record_time_ns(&engine->layout, header), map.pid,
+				    &map.region, &map.build_id);
 }
 
 static void handle_task(struct perf_engine *engine, const struct perf_event_header *header)
@@ -179,12 +173,13 @@ static void handle_task(struct perf_engine *engine, const struct perf_event_head
 	if (!perf_record_task(&engine->layout, header, &task))
 		return;
 	if (header->type == PERF_RECORD_FORK)
-		process_tracker_fork(engine->tracker, perf_record_time_ns(&engine->layout, header),
-				     task.pid, task.tid, task.parent_pid, task.parent_tid);
+		process_tracker_fork(engine->output.tracker,
+				     perf_record_time_ns(&engine->layout, header), task.pid,
+				     task.tid, task.parent_pid, task.parent_tid);
 	else
-		process_tracker_exit(engine->tracker, task.pid, task.tid);
+		process_tracker_exit(engine->output.tracker, task.pid, task.tid);
 	if (header->type == PERF_RECORD_EXIT && engine->grouped)
-		counters_forget(&engine->counters, task.tid, engine->cpus.items,
+		counters_forget(&engine->output.counters, task.tid, engine->cpus.items,
 				engine->cpus.count);
 }
 
@@ -193,24 +188,9 @@ static void handle_comm(struct perf_engine *engine, const struct perf_event_head
 	struct comm_record comm;
 
 	if (perf_record_comm(&engine->layout, header, &comm))
-		process_tracker_comm(engine->tracker, perf_record_time_ns(&engine->layout, header),
-				     comm.pid, comm.tid, comm.comm, comm.exec);
-}
-
-/* Of lost records those that were the stack of a thread whose time is known all the same. */
-static uint64_t lost_stacks(struct perf_engine *engine, uint64_t lost)
-{
-	struct walker_stats walker;
-	uint64_t stacks;
-
-	if (!engine->away)
-		return 0;
-	walker_stats(engine->walker, &walker);
-	stacks = walker.counters[BPF_WALK_COUNT_NO_STACK] - engine->without_stack;
-	if (stacks > lost)
-		stacks = lost;
-	engine->without_stack += stacks;
-	return stacks;
+		process_tracker_comm(engine->output.tracker,
+				     perf_record_time_ns(&engine->layout, header), comm.pid,
+				     comm.tid, comm.comm, comm.exec);
 }
 
 static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,
@@ -218,12 +198,13 @@ static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,
 {
 	uint64_t lost = perf_record_lost(header);
 
-	lost -= lost_stacks(engine, lost);
+	if (engine->programs)
+		lost -= perf_programs_count_lost_stacks(engine->programs, lost);
 	if (lost == 0 || perf_overwrite_knows_lost(engine, ring, lost))
 		return 0;
-	engine->stats.lost += lost;
-	return sink_loss(engine->sink, LOSS_RING_FULL, perf_record_time_ns(&engine->layout, header),
-			 lost);
+	engine->output.stats.lost += lost;
+	return sink_loss(engine->output.sink, LOSS_RING_FULL,
+			 perf_record_time_ns(&engine->layout, header), lost);
 }
 
 /*
@@ -237,7 +218,7 @@ static void handle_throttle(struct perf_engine *engine, struct cpu_ring *ring,
 	uint64_t now_ns = perf_record_time_ns(&engine->layout, header);
 
 	if (header->type == PERF_RECORD_THROTTLE) {
-		engine->stats.throttled++;
+		engine->output.stats.throttled++;
 		ring->throttled_at_ns = now_ns;
 	} else if (ring->throttled_at_ns > 0 && now_ns > ring->throttled_at_ns) {
 		uint64_t held_ns = now_ns - ring->throttled_at_ns;
@@ -343,7 +324,7 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 	}
 	if (r == 0 && engine->overwrite_old)
 		r = perf_overwrite_count(engine, until_ns == UINT64_MAX);
-	if (r == 0 && engine->heap.on)
-		r = bpf_heap_flush(engine, until_ns, err);
-	return r < 0 ? r : perf_flush(engine, err);
+	if (r == 0 && engine->programs)
+		r = perf_programs_flush(engine->programs, until_ns, err);
+	return r < 0 ? r : perf_flush(&engine->output, err);
 }

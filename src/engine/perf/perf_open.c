@@ -14,12 +14,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "engine/ebpf/offcpu_locks.h"
-#include "engine/ebpf/offcpu_places.h"
-#include "engine/ebpf/offcpu_watch.h"
-#include "engine/ebpf/wakers.h"
-#include "engine/ebpf/walker.h"
+#include "engine/engine.h"
+#include "engine/perf/perf.h"
 #include "engine/perf/perf_engine.h"
+#include "engine/perf/perf_programs.h"
 #include "model/sink.h"
 #include "proc/cgroup_folder.h"
 #include "proc/own_program.h"
@@ -39,15 +37,6 @@
 /* The kernel's own limit is a tenth of that; more than 10 kHz is not to be had. */
 #define LEAST_PERIOD_NS 100000u
 #define RING_LEAST_BYTES (16u << 10)
-#define SWITCHES_HZ 2000u
-#define SLICE_BYTES 32768u            /* of a stack, typically */
-#define RING_SLICES_BYTES (16u << 20) /* for all CPUs */
-/* On a machine where much is built, each program begins with slices: so many times as much. */
-#define MACHINE_SLICES 4u
-#define RING_HEAP_BYTES (16u << 20) /* of a CPU: allocations come by the hundred thousand */
-#define RING_HEAP_ALL_BYTES (256u << 20)
-#define WAKEUP_HEAP_BYTES (128u << 10)
-#define RING_MACHINE_BYTES (32u << 20)
 #define RING_SIDE_SHARE 4u /* of the size, for a ring of what is mapped and who runs */
 
 static void unmap_ring(struct cpu_ring *ring)
@@ -70,19 +59,19 @@ void perf_release(struct perf_engine *engine)
 		(void)close(engine->sides.items[i]);
 	for (i = 0; i < engine->members.count; i++)
 		(void)close(engine->members.items[i]);
-	for (i = 0; i < engine->outputs.count; i++)
-		(void)close(engine->outputs.items[i]);
+	for (i = 0; i < engine->program_events.count; i++)
+		(void)close(engine->program_events.items[i]);
 	engine->rings.count = 0;
 	engine->events.count = 0;
 	engine->sides.count = 0;
 	engine->members.count = 0;
-	engine->outputs.count = 0;
+	engine->program_events.count = 0;
 }
 
 void perf_close(struct perf_engine *engine)
 {
 	perf_release(engine);
-	walker_close(engine->walker);
+	perf_programs_close(engine->programs);
 	if (engine->epoll_fd >= 0)
 		(void)close(engine->epoll_fd);
 	if (engine->timer_fd >= 0)
@@ -91,22 +80,14 @@ void perf_close(struct perf_engine *engine)
 	vec_fini(&engine->events);
 	vec_fini(&engine->sides);
 	vec_fini(&engine->members);
-	counters_fini(&engine->counters);
-	vec_fini(&engine->outputs);
+	counters_fini(&engine->output.counters);
+	vec_fini(&engine->program_events);
 	vec_fini(&engine->cpus);
 	vec_fini(&engine->seeds);
 	vec_fini(&engine->targets);
 	perf_rate_fini(&engine->rate);
-	kept_stacks_fini(&engine->leavers);
-	offcpu_places_free(engine->places);
-	offcpu_locks_free(engine->locks);
-	long_stack_fini(&engine->long_stack);
-	wakers_free(engine->wakers);
-	free(engine->cgroup);
-	vec_fini(&engine->watched);
-	bpf_heap_fini(&engine->heap);
-	process_tracker_free(engine->tracker);
-	stack_cache_free(engine->cache);
+	process_tracker_free(engine->output.tracker);
+	stack_cache_free(engine->output.cache);
 	free(engine);
 }
 
@@ -124,32 +105,6 @@ static uint32_t copy_bytes_for(const struct engine_config *config)
 		return config->stack_bytes;
 	return UNWIND_NATIVE.lr_register < UNWIND_REGISTERS ? AUTO_COPY_BYTES
 							    : AUTO_LARGE_COPY_BYTES;
-}
-
-/*
- * With BPF programs a ring holds their stacks, which are small, and for a moment
- * after something new was mapped slices of stacks, which are large.
- */
-static size_t ring_bytes_for_slices(const struct engine_config *config, size_t cpu_count,
-				    bool machine)
-{
-	/* Threads leave their CPUs at a rate of their own. */
-	uint64_t rate_hz = config->mode == ENGINE_MODE_CPU || config->frequency_hz > SWITCHES_HZ
-				   ? config->frequency_hz
-				   : SWITCHES_HZ;
-	uint64_t slice_bytes = SLICE_BYTES / 10 * (machine ? MACHINE_SLICES : 1);
-	uint64_t want = rate_hz * (SAMPLE_BYTES / 2 + slice_bytes);
-	size_t most = (machine ? RING_MACHINE_BYTES : RING_SLICES_BYTES) /
-		      (cpu_count > 0 ? cpu_count : 1);
-	size_t bytes = RING_MIN_BYTES;
-
-	if (config->heap.attach && config->heap.sample_bytes == 0) {
-		want = RING_HEAP_BYTES;
-		most = RING_HEAP_ALL_BYTES / (cpu_count > 0 ? cpu_count : 1);
-	}
-	while (bytes < want && bytes * 2 <= most)
-		bytes *= 2;
-	return bytes;
 }
 
 static size_t ring_bytes_for(const struct engine_config *config)
@@ -279,20 +234,22 @@ int perf_open_thread(struct perf_engine *engine, pid_t tid, struct error *err)
 			return error_set(err, -ENOMEM, "out of memory");
 		}
 		r = join_ring(engine, cpu, fd, false, err);
-		if (r == 0 && engine->overwrite_old && !engine->told)
+		if (r == 0 && engine->overwrite_old && !engine->sides_open)
 			r = open_side(engine, tid, cpu, err);
 		if (r == 0)
 			r = open_members(engine, tid, cpu, fd, err);
-		if (r == 0 && engine->walker && !engine->kind->dummy)
-			r = walker_attach(engine->walker, fd, err);
+		if (r == 0 && engine->programs && !engine->kind->dummy)
+			r = perf_programs_attach(engine->programs, fd, err);
 		if (r < 0)
 			return r;
 	}
+	engine->output.chain_depth = engine->grant.depth;
 	return 0;
 }
 
-/* The event through which BPF programs write into the ring of a CPU. */
-static int open_output(struct perf_engine *engine, const struct cpu_ring *ring, struct error *err)
+/* The event through which programs write into the ring of a CPU. */
+static int open_program_event(struct perf_engine *engine, const struct cpu_ring *ring,
+			      struct error *err)
 {
 	struct event_grant grant = {0};
 	int fd;
@@ -302,13 +259,13 @@ static int open_output(struct perf_engine *engine, const struct cpu_ring *ring, 
 	fd = event_open(&grant, -1, ring->cpu, err);
 	if (fd < 0)
 		return fd;
-	if (vec_push(&engine->outputs, fd) < 0) {
+	if (vec_push(&engine->program_events, fd) < 0) {
 		(void)close(fd);
 		return error_set(err, -ENOMEM, "out of memory");
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
 		return error_errno(err, -errno, "cannot share the buffer of a perf event");
-	return walker_set_output(engine->walker, ring->cpu, fd, err);
+	return perf_programs_set_output(engine->programs, ring->cpu, fd, err);
 }
 
 static bool contains(const struct pid_list *list, pid_t id)
@@ -444,10 +401,10 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 		if (r == 0 && vec_push(&engine->targets, id) < 0)
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
-	for (i = 0; i < engine->rings.count && r == 0 && engine->walker; i++)
+	for (i = 0; i < engine->rings.count && r == 0 && engine->programs; i++)
 		if (!engine->rings.items[i].side)
-			r = open_output(engine, &engine->rings.items[i], err);
-	engine->told = r == 0;
+			r = open_program_event(engine, &engine->rings.items[i], err);
+	engine->sides_open = r == 0;
 	return r;
 }
 
@@ -465,10 +422,11 @@ int perf_seed(struct perf_engine *engine, struct error *err)
 	if (engine->machine)
 		r = process_list(&list, err);
 	for (i = 0; i < list.count; i++)
-		(void)process_tracker_seed(engine->tracker, list.items[i], NULL); /* may be gone */
+		(void)process_tracker_seed(engine->output.tracker, list.items[i],
+					   NULL); /* may be gone */
 	vec_fini(&list);
 	for (i = 0; i < engine->seeds.count && r == 0; i++) {
-		r = process_tracker_seed(engine->tracker, engine->seeds.items[i], err);
+		r = process_tracker_seed(engine->output.tracker, engine->seeds.items[i], err);
 		if (r == -ESRCH)
 			r = 0; /* it ended just now: its samples name it all the same */
 	}
@@ -524,12 +482,15 @@ static void note_member(void *self, const char *text)
 	perf_note(self, text);
 }
 
-/* When to be woken. Of a heap soon: stacks in code that is new are cut until that is told. */
+/* How many bytes of a ring the kernel fills before it wakes us. */
 static uint32_t wakeup_bytes(const struct perf_engine *engine)
 {
 	uint32_t bytes = (uint32_t)(engine->ring_bytes / 4);
+	uint32_t most = engine->programs ? engine->programs->wakeup_bytes : 0;
 
-	return engine->heap.on && bytes > WAKEUP_HEAP_BYTES ? WAKEUP_HEAP_BYTES : bytes;
+	if (most > 0 && bytes > most)
+		bytes = most;
+	return bytes;
 }
 
 static int init_grant(struct perf_engine *engine, const struct engine_config *config,
@@ -550,7 +511,7 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 		.enable_on_exec = target->kind == TARGET_COMMAND,
 		.register_mask = engine->copies ? registers_perf_mask() : 0,
 		.stack_bytes = copy_bytes_for(config),
-		.bpf = engine->walker != NULL,
+		.programs = engine->programs != NULL,
 		.group = engine->group.member_count > 0,
 	};
 
@@ -558,11 +519,12 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 	engine->grouped = wish.group;
 	if (wish.group)
 		event_group_probe(&engine->group, &wish, note_member, engine);
+	engine->output.member_count = engine->group.member_count;
 	event_grant_init(&engine->grant, &wish);
 	if (engine->overwrite_old)
 		event_grant_samples_alone(&engine->grant);
 	if (engine->grant.attr.freq || (engine->clock && config->period == 0))
-		engine->stats.frequency_hz = wish.frequency_hz;
+		engine->output.stats.frequency_hz = wish.frequency_hz;
 	return perf_rate_begin(engine, config->paused);
 }
 
@@ -595,7 +557,7 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 	return r;
 }
 
-/* A timer for telling the walker what is new. */
+/* A timer for bringing the programs up to date. */
 static int add_timer(struct perf_engine *engine)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -630,12 +592,12 @@ static const struct event_kind *choose_event(struct perf_engine *engine,
 		       : &engine->probe.kind;
 }
 
-/* Samples of BPF programs come through an event of their own; all else looks the same. */
+/* Samples of programs come through an event of their own; other records look the same. */
 static void init_layout(struct perf_engine *engine)
 {
 	struct perf_event_attr attr = engine->grant.attr;
 
-	if (engine->walker)
+	if (engine->programs)
 		event_output_init(&attr);
 	perf_record_layout_init(&engine->layout, &attr);
 }
@@ -645,8 +607,8 @@ static int tell_schemas(struct perf_engine *engine, struct error *err)
 {
 	int r = 0;
 
-	if (engine->heap.on)
-		return 0; /* there are none */
+	if (engine->kind == &event_heap)
+		return 0; /* no samples */
 	for (size_t i = 0; i <= engine->group.member_count && r == 0; i++) {
 		const struct event_kind *kind =
 			i == 0 ? engine->kind : engine->group.members[i - 1];
@@ -655,13 +617,27 @@ static int tell_schemas(struct perf_engine *engine, struct error *err)
 					.unit = kind->unit,
 					.period = i == 0 ? engine->rate.period : 0};
 
-		r = sink_schema(engine->sink, &schema, &engine->columns[i].schema);
+		r = sink_schema(engine->output.sink, &schema, &engine->output.columns[i].schema);
 	}
 	return r < 0 ? error_errno(err, r, "the perf engine cannot describe its samples") : 0;
 }
 
+static int arm_programs(struct perf_engine *engine, const struct engine_config *config,
+			const struct target *target, struct error *err)
+{
+	struct perf_programs_host host = {
+		.output = &engine->output,
+		.rate = &engine->rate,
+		.ring_bytes = engine->ring_bytes,
+		.clock = engine->clock,
+		.kernel_frames_hidden = engine->grant.kernel_frames_hidden,
+	};
+
+	return perf_programs_arm(engine->programs, &host, config, target, err);
+}
+
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
-	      struct walker *walker, struct perf_engine **ret, struct error *err)
+	      struct perf_programs *programs, struct perf_engine **ret, struct error *err)
 {
 	struct perf_engine *engine = calloc(1, sizeof(*engine));
 	int r;
@@ -670,12 +646,11 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		return error_set(err, -ENOMEM, "out of memory");
 	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	engine->timer_fd = -1;
-	engine->sink = sink;
+	engine->output.sink = sink;
 	engine->begun_ns = clock_monotonic_ns();
-	engine->away = walker && config->mode != ENGINE_MODE_CPU;
+	engine->away = programs && programs->away;
 	engine->kind = choose_event(engine, config, err);
 	if (!engine->kind) {
-		engine->walker = NULL; /* the caller's still */
 		perf_close(engine);
 		return err && err->code < 0 ? err->code : -EINVAL;
 	}
@@ -691,40 +666,35 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->machine = target->kind == TARGET_MACHINE;
 	engine->by_cpu = engine->machine || target->kind == TARGET_CGROUP;
 	engine->command = target->kind == TARGET_COMMAND;
-	engine->tracker = process_tracker_new(sink);
-	engine->cache = stack_cache_new();
+	engine->output.tracker = process_tracker_new(sink);
+	engine->output.cache = stack_cache_new();
 	engine->partial = target->kind == TARGET_THREADS;
-	engine->walker = walker;
-	engine->copies = !walker && copy_bytes_for(config) > 0;
+	engine->output.frames.partial = engine->partial;
+	engine->programs = programs;
+	engine->copies = !programs && copy_bytes_for(config) > 0;
+	engine->output.marks_cuts = programs || engine->copies;
 	engine->depth = config->depth;
 	engine->overwrite_old = config->overwrite_old;
-	engine->heap.on = config->heap.attach;
-	engine->heap.sample_bytes = config->heap.sample_bytes;
 	r = cpu_list_online(&engine->cpus);
-	engine->ring_bytes =
-		walker ? ring_bytes_for_slices(config, engine->cpus.count, engine->by_cpu)
-		       : ring_bytes_for(config);
+	engine->ring_bytes = programs ? programs->ring_bytes : ring_bytes_for(config);
 	if (r == 0)
 		r = init_grant(engine, config, target);
-	if (!engine->tracker || !engine->cache)
+	if (!engine->output.tracker || !engine->output.cache)
 		r = -ENOMEM;
 	if (engine->epoll_fd < 0)
 		r = -EMFILE;
-	if (r == 0 && walker)
+	if (r == 0 && programs)
 		r = add_timer(engine);
 	if (r < 0)
 		(void)error_errno(err, r, "cannot set up the perf engine");
 	else
 		r = open_with_rings(engine, target, err);
-	if (r == 0 && walker)
-		walker_set_ring(walker, engine->ring_bytes);
-	engine->least_away_ns = config->least_away_ns;
-	if (r == 0 && engine->away)
-		r = offcpu_watch_arm(engine, config, target, err);
+	if (r == 0 && programs)
+		r = arm_programs(engine, config, target, err);
 	if (r == 0)
 		r = tell_schemas(engine, err); /* last: another engine may have to take over */
 	if (r < 0) {
-		engine->walker = NULL; /* the caller's still */
+		engine->programs = NULL; /* still the caller's */
 		perf_close(engine);
 		return r;
 	}

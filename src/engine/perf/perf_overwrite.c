@@ -2,23 +2,23 @@
 #include "engine/perf/perf_overwrite.h"
 
 #include "base/clock.h"
-#include "engine/ebpf/walker.h"
 #include "engine/perf/overwrite_ring.h"
 #include "engine/perf/perf_engine.h"
+#include "engine/perf/perf_programs.h"
 #include "model/sink.h"
 
 static int lose(struct perf_engine *engine, uint64_t samples)
 {
 	if (samples == 0)
 		return 0;
-	engine->stats.lost += samples;
-	return sink_loss(engine->sink, LOSS_RING_FULL, clock_monotonic_ns(), samples);
+	engine->output.stats.lost += samples;
+	return sink_loss(engine->output.sink, LOSS_RING_FULL, clock_monotonic_ns(), samples);
 }
 
 /* Programs count each sample that they make; of times off the CPUs they do not. */
 static bool is_numbered(const struct perf_engine *engine)
 {
-	return engine->walker && !engine->away;
+	return engine->programs && !engine->away;
 }
 
 int perf_overwrite_take(struct perf_engine *engine)
@@ -37,14 +37,15 @@ int perf_overwrite_take(struct perf_engine *engine)
 
 int perf_overwrite_count(struct perf_engine *engine, bool last)
 {
-	struct walker_stats walker;
+	struct perf_programs_counts counts;
 	uint64_t made = engine->made;
-	uint64_t known = engine->stats.samples + engine->stats.lost - engine->side_lost;
+	uint64_t known =
+		engine->output.stats.samples + engine->output.stats.lost - engine->side_lost;
 
 	if (!is_numbered(engine))
 		return 0;
-	walker_stats(engine->walker, &walker);
-	engine->made = walker.counters[BPF_WALK_COUNT_SAMPLES];
+	perf_programs_count(engine->programs, &counts, NULL);
+	engine->made = counts.samples;
 	/* One that was counted just now may not be written yet: until then the last count holds. */
 	if (last)
 		made = engine->made;

@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "engine/ebpf/offcpu_watch.h"
-#include "engine/ebpf/walker.h"
+#include "engine/perf/perf.h"
 #include "engine/perf/perf_engine.h"
+#include "engine/perf/perf_programs.h"
 #include "proc/process_info.h"
 #include "process_stacks/process_tracker.h"
 
@@ -36,14 +36,14 @@ int perf_rate_begin(struct perf_engine *engine, bool paused)
 	struct perf_rate *rate = &engine->rate;
 	struct perf_event_attr *attr = &engine->grant.attr;
 
-	rate->asked_hz = engine->stats.frequency_hz ? engine->stats.frequency_hz : 1;
+	rate->asked_hz = engine->output.stats.frequency_hz ? engine->output.stats.frequency_hz : 1;
 	rate->hz = rate->hz_before = rate->event_hz = rate->asked_hz;
 	rate->period = attr->freq ? 0 : attr->sample_period;
 	if (!paused)
 		return 0;
 	rate->hz = 0;
-	if (engine->walker)
-		walker_set_share(engine->walker, 0);
+	if (engine->programs)
+		perf_programs_set_share(engine->programs, 0);
 	else
 		attr->sample_period = attr->freq ? LEAST_HZ : NEVER;
 	return vec_push(&rate->pauses, (struct perf_pause){0, UINT64_MAX});
@@ -67,8 +67,8 @@ uint64_t perf_rate_weight(const struct perf_engine *engine, const struct sample_
 	if (engine->clock)
 		return period_at(rate, hz);
 	/* The kernel tells its own period, and knows nothing of what programs leave out. */
-	return engine->walker ? (uint64_t)((double)sample->period * rate->event_hz / hz + 0.5)
-			      : sample->period;
+	return engine->programs ? (uint64_t)((double)sample->period * rate->event_hz / hz + 0.5)
+				: sample->period;
 }
 
 void perf_rate_end(struct perf_rate *rate, uint64_t now_ns)
@@ -231,7 +231,7 @@ static int open_followed(struct perf_engine *engine, struct error *err)
 		if (r == 0 && follows)
 			r = perf_drain(engine, UINT64_MAX, err);
 		while (r == 0 && follows &&
-		       (pid = process_tracker_next_live(engine->tracker, &at)) > 0)
+		       (pid = process_tracker_next_live(engine->output.tracker, &at)) > 0)
 			r = open_once(engine, pid, &done, err);
 	} while (r == 0 && done.count > before);
 	vec_fini(&done);
@@ -269,7 +269,7 @@ static bool can_thin(const struct perf_engine *engine, uint32_t hz)
 {
 	uint32_t event_hz = engine->rate.event_hz;
 
-	return engine->walker && (hz == 0 || (hz <= event_hz && hz >= event_hz / 2));
+	return engine->programs && (hz == 0 || (hz <= event_hz && hz >= event_hz / 2));
 }
 
 static int change(struct perf_engine *engine, uint32_t hz, struct error *err)
@@ -283,8 +283,8 @@ static int change(struct perf_engine *engine, uint32_t hz, struct error *err)
 		if (r == 0)
 			rate->event_hz = hz;
 	}
-	if (r == 0 && engine->walker)
-		walker_set_share(engine->walker, (double)hz / rate->event_hz);
+	if (r == 0 && engine->programs)
+		perf_programs_set_share(engine->programs, (double)hz / rate->event_hz);
 	return r;
 }
 
@@ -319,5 +319,7 @@ int perf_engine_set_rate(void *self, uint32_t hz, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	rate->hz_before = rate->hz;
 	rate->hz = hz;
-	return engine->away ? offcpu_watch_apply(engine, rate->changed_ns, err) : 0;
+	return engine->programs
+		       ? perf_programs_rate_changed(engine->programs, rate->changed_ns, err)
+		       : 0;
 }

@@ -23,7 +23,6 @@
 
 #include "base/vec.h"
 
-struct error;
 struct perf_engine;
 struct sample_record;
 
@@ -51,9 +50,6 @@ struct perf_rate {
 /* Takes over what was granted; with `paused` no samples come until a rate is set. */
 int perf_rate_begin(struct perf_engine *engine, bool paused);
 void perf_rate_fini(struct perf_rate *rate);
-
-/* See engine_ops.set_rate. */
-int perf_engine_set_rate(void *self, uint32_t frequency_hz, struct error *err);
 
 /* What a sample stands for; 0: nothing, it fell into a pause. */
 uint64_t perf_rate_weight(const struct perf_engine *engine, const struct sample_record *sample);

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "base/vec.h"
-#include "engine/perf/perf_engine.h"
 #include "model/sink.h"
 #include "perf_records/perf_record.h"
 #include "process_stacks/chain.h"
@@ -14,7 +13,7 @@
 #include "process_stacks/stack_cache.h"
 #include "unwind/walk.h"
 
-static int flush_columns(struct perf_engine *engine, struct perf_columns *columns,
+static int flush_columns(struct sample_output *output, struct sample_columns *columns,
 			 struct error *err)
 {
 	struct sample_batch batch = {
@@ -30,75 +29,72 @@ static int flush_columns(struct perf_engine *engine, struct perf_columns *column
 	};
 
 	columns->count = 0;
-	return batch.count == 0 ? 0 : sink_batch(engine->sink, &batch, err);
+	return batch.count == 0 ? 0 : sink_batch(output->sink, &batch, err);
 }
 
-int perf_flush(struct perf_engine *engine, struct error *err)
+int perf_flush(struct sample_output *output, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(engine->columns) && r == 0; i++)
-		r = flush_columns(engine, &engine->columns[i], err);
+	for (size_t i = 0; i < ARRAY_SIZE(output->columns) && r == 0; i++)
+		r = flush_columns(output, &output->columns[i], err);
 	return r;
 }
 
-bool perf_is_truncated(const struct perf_engine *engine, const struct sample_record *sample)
+bool perf_is_truncated(const struct sample_output *output, const struct sample_record *sample)
 {
-	return engine->copies || engine->walker
-		       ? chain_is_cut(sample)
-		       : chain_count_addresses(sample) >= engine->grant.depth;
+	return output->marks_cuts ? chain_is_cut(sample)
+				  : chain_count_addresses(sample) >= output->chain_depth;
 }
 
-void perf_note_stack(struct perf_engine *engine, const struct sample_record *sample)
+void perf_note_stack(struct sample_output *output, const struct sample_record *sample)
 {
-	engine->facts.frames = (uint32_t)chain_count_addresses(sample);
-	engine->facts.cut = perf_is_truncated(engine, sample);
+	output->facts.frames = (uint32_t)chain_count_addresses(sample);
+	output->facts.cut = perf_is_truncated(output, sample);
 }
 
-void perf_count_stack(struct perf_engine *engine, const struct stack_facts *facts)
+void perf_count_stack(struct sample_output *output, const struct stack_facts *facts)
 {
-	engine->stats.frames += facts->frames;
-	engine->stats.truncated += facts->cut;
-	engine->stats.slices += facts->outside;
+	output->stats.frames += facts->frames;
+	output->stats.truncated += facts->cut;
+	output->stats.slices += facts->outside;
 	if (facts->end >= UNWIND_ROOT)
-		engine->stats.ends[facts->end - UNWIND_ROOT]++;
+		output->stats.ends[facts->end - UNWIND_ROOT]++;
 }
 
-const struct frame *perf_frames_of(struct perf_engine *engine, struct tracked_process *process,
+const struct frame *perf_frames_of(struct sample_output *output, struct tracked_process *process,
 				   const struct sample_record *sample, size_t *ret_count)
 {
-	engine->frames.tracker = engine->tracker;
-	/* Of who only wakes others we do not hear all that is mapped. */
-	engine->frames.partial = engine->partial || engine->wakers;
-	return chain_frames(&engine->frames, process, sample, perf_is_truncated(engine, sample),
+	output->frames.tracker = output->tracker;
+	return chain_frames(&output->frames, process, sample, perf_is_truncated(output, sample),
 			    ret_count);
 }
 
-uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *process,
+uint32_t perf_stack_of(struct sample_output *output, struct tracked_process *process,
 		       const struct sample_record *sample)
 {
 	uint64_t context = tracked_process_context(process, sample->time_ns);
-	uint32_t id = stack_cache_find(engine->cache, context, sample->chain, sample->count);
+	uint32_t id = stack_cache_find(output->cache, context, sample->chain, sample->count);
 	const struct frame *frames;
 	size_t count;
 
-	perf_note_stack(engine, sample);
+	perf_note_stack(output, sample);
 	if (id != ID_NONE)
 		return id;
-	frames = perf_frames_of(engine, process, sample, &count);
-	if (sink_stack(engine->sink, frames, count, &id) < 0)
+	frames = perf_frames_of(output, process, sample, &count);
+	if (sink_stack(output->sink, frames, count, &id) < 0)
 		return ID_NONE;
-	stack_cache_add(engine->cache, context, sample->chain, sample->count, id);
+	stack_cache_add(output->cache, context, sample->chain, sample->count, id);
 	return id;
 }
 
-int perf_lose_sample(struct perf_engine *engine, uint64_t time_ns)
+int perf_lose_sample(struct sample_output *output, uint64_t time_ns)
 {
-	engine->stats.lost++;
-	return sink_loss(engine->sink, LOSS_NO_MEMORY, time_ns, 1);
+	output->stats.lost++;
+	return sink_loss(output->sink, LOSS_NO_MEMORY, time_ns, 1);
 }
 
-static int put_row(struct perf_engine *engine, struct perf_columns *columns,
+static int put_row(struct sample_output *output, struct sample_columns *columns,
 		   const struct sample_row *row, struct error *err)
 {
 	size_t i = columns->count;
@@ -111,21 +107,21 @@ static int put_row(struct perf_engine *engine, struct perf_columns *columns,
 	columns->weight[i] = row->weight;
 	columns->times[i] = row->times;
 	columns->count++;
-	return columns->count == BATCH ? flush_columns(engine, columns, err) : 0;
+	return columns->count == SAMPLE_BATCH ? flush_columns(output, columns, err) : 0;
 }
 
-int perf_put_sample(struct perf_engine *engine, const struct sample_row *row, struct error *err)
+int perf_put_sample(struct sample_output *output, const struct sample_row *row, struct error *err)
 {
 	if (row->stack == ID_NONE)
-		return perf_lose_sample(engine, row->time_ns);
-	engine->stats.samples++;
-	return put_row(engine, &engine->columns[0], row, err);
+		return perf_lose_sample(output, row->time_ns);
+	output->stats.samples++;
+	return put_row(output, &output->columns[0], row, err);
 }
 
-int perf_put_counts(struct perf_engine *engine, const struct sample_row *row, pid_t tid,
+int perf_put_counts(struct sample_output *output, const struct sample_row *row, pid_t tid,
 		    const struct sample_record *sample, struct error *err)
 {
-	size_t count = engine->group.member_count;
+	size_t count = output->member_count;
 	uint64_t values[EVENT_MEMBERS_MAX];
 	struct sample_row counted = *row;
 	int r;
@@ -134,13 +130,13 @@ int perf_put_counts(struct perf_engine *engine, const struct sample_row *row, pi
 	if (row->stack == ID_NONE || count == 0 || sample->value_count != count + 1)
 		return 0;
 	memcpy(values, sample->values + 1, count * sizeof(*values));
-	r = counters_since(&engine->counters, tid, row->cpu, values, count);
+	r = counters_since(&output->counters, tid, row->cpu, values, count);
 	if (r < 0)
-		return perf_lose_sample(engine, row->time_ns);
+		return perf_lose_sample(output, row->time_ns);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		counted.weight = values[i];
 		if (values[i] > 0)
-			r = put_row(engine, &engine->columns[1 + i], &counted, err);
+			r = put_row(output, &output->columns[1 + i], &counted, err);
 	}
 	return r;
 }

@@ -3,8 +3,8 @@
 #define WICK_ENGINE_PERF_PERF_SAMPLE_H
 
 /*
- * perf_sample: from the chain of a sample to a stack of the sink, and samples to
- * the sink in batches.
+ * perf_sample: turns the chain of a sample into a stack of the sink, and hands samples to
+ * the sink in batches. It does not know where samples come from.
  */
 
 #include <stdbool.h>
@@ -12,12 +12,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "engine/engine.h"
+#include "engine/perf/counters.h"
+#include "engine/perf/event_group.h"
+#include "engine/perf/stack_facts.h"
+#include "process_stacks/chain.h"
+
 struct error;
-struct frame;
-struct perf_engine;
+struct process_tracker;
 struct sample_record;
-struct stack_facts;
+struct sink;
+struct stack_cache;
 struct tracked_process;
+
+#define SAMPLE_BATCH 512u
 
 /* One sample; stack ID_NONE: it could not be kept. */
 struct sample_row {
@@ -30,29 +38,61 @@ struct sample_row {
 	uint64_t times; /* how many it stands for; 0: one */
 };
 
-/* Whether the stack goes on beyond what is there of it. */
-bool perf_is_truncated(const struct perf_engine *engine, const struct sample_record *sample);
+/* A batch that is being filled. */
+struct sample_columns {
+	uint32_t schema;
+	size_t count;
+	uint32_t stack[SAMPLE_BATCH];
+	uint32_t thread[SAMPLE_BATCH];
+	uint32_t cpu[SAMPLE_BATCH];
+	uint32_t labels[SAMPLE_BATCH];
+	uint64_t time_ns[SAMPLE_BATCH];
+	uint64_t weight[SAMPLE_BATCH];
+	uint64_t times[SAMPLE_BATCH];
+};
+
+/* Where the samples of an engine go, and what is needed to make and count them. */
+struct sample_output {
+	struct sink *sink;
+	struct process_tracker *tracker;
+	struct stack_cache *cache;
+	struct engine_stats stats;
+	uint32_t labels;          /* label set of samples on a CPU; 0: none */
+	uint32_t chain_depth;     /* where the kernel's own walk stops */
+	bool marks_cuts;          /* cut chains have a mark; else they are chain_depth long */
+	size_t member_count;      /* of the group of events, without the leader */
+	struct counters counters; /* of these members */
+	struct stack_facts facts; /* of the stack that was read last */
+	struct chain_frames frames;
+	struct sample_columns columns[1 + EVENT_MEMBERS_MAX]; /* of the event and of the members */
+};
+
+/* Whether the stack continues beyond the end of the chain. */
+bool perf_is_truncated(const struct sample_output *output, const struct sample_record *sample);
 
 /* The frames of a sample, the root first. They are valid until the next call. */
-const struct frame *perf_frames_of(struct perf_engine *engine, struct tracked_process *process,
+const struct frame *perf_frames_of(struct sample_output *output, struct tracked_process *process,
 				   const struct sample_record *sample, size_t *ret_count);
 
-/* Notes what a stack is like that was read, beside how its walk ended; and counts that. */
-void perf_note_stack(struct perf_engine *engine, const struct sample_record *sample);
-void perf_count_stack(struct perf_engine *engine, const struct stack_facts *facts);
+/* Completes output->facts for a stack that was read: all but how its walk ended. */
+void perf_note_stack(struct sample_output *output, const struct sample_record *sample);
+/* Adds the facts of a stack to the statistics. */
+void perf_count_stack(struct sample_output *output, const struct stack_facts *facts);
 
-/* The stack of a sample, ID_NONE without memory: from the cache when it was seen before. */
-uint32_t perf_stack_of(struct perf_engine *engine, struct tracked_process *process,
+/* The id of a sample's stack, from the cache if it was seen before; ID_NONE: out of memory. */
+uint32_t perf_stack_of(struct sample_output *output, struct tracked_process *process,
 		       const struct sample_record *sample);
 
-int perf_put_sample(struct perf_engine *engine, const struct sample_row *row, struct error *err);
+int perf_put_sample(struct sample_output *output, const struct sample_row *row, struct error *err);
 /*
- * Puts what the members of the group have counted since the last sample of a thread, or
- * of a CPU with 0, for the sample of the row. 0 or a negative errno.
+ * Puts what the members of the group have counted since the last sample of a thread (0: of
+ * the CPU), for the sample of the row. 0 or a negative errno.
  */
-int perf_put_counts(struct perf_engine *engine, const struct sample_row *row, pid_t tid,
+int perf_put_counts(struct sample_output *output, const struct sample_row *row, pid_t tid,
 		    const struct sample_record *sample, struct error *err);
-int perf_lose_sample(struct perf_engine *engine, uint64_t time_ns); /* we could not keep it */
-int perf_flush(struct perf_engine *engine, struct error *err);
+/* Counts a sample that could not be kept. */
+int perf_lose_sample(struct sample_output *output, uint64_t time_ns);
+/* Hands all batches to the sink. */
+int perf_flush(struct sample_output *output, struct error *err);
 
 #endif

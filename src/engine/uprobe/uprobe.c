@@ -12,11 +12,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/ebpf.h"
 #include "engine/ebpf/heap_probes.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
-#include "engine/perf/perf_engine.h"
+#include "engine/perf/perf.h"
+#include "engine/perf/perf_sample.h"
 #include "engine/uprobe/allocator.h"
 #include "engine/uprobe/prior_heap.h"
 #include "engine/uprobe/probe_cost.h"
@@ -37,7 +39,8 @@ struct followed {
 
 struct uprobe_engine {
 	struct perf_engine *perf;
-	struct walker *walker; /* of the perf engine */
+	struct bpf_programs *programs; /* of the perf engine */
+	struct walker *walker;         /* of the programs */
 	struct allocator allocator;
 	struct probe_cost cost;
 	bool sampled;
@@ -92,20 +95,22 @@ static int open_parts(struct uprobe_engine *engine, const struct engine_config *
 		.namespace_inode = ebpf_namespace_of_ids(),
 		.heap = &heap,
 	};
-	struct walker *walker;
+	struct bpf_programs *programs;
 	int r;
 
 	memcpy(heap.ranges, engine->allocator.ranges, sizeof(heap.ranges));
-	r = walker_open(&wish, &walker, err);
+	r = bpf_programs_open(&wish, config, target, &programs, err);
 	if (r < 0)
 		return r;
-	probe_cost_measure(walker, &engine->cost);
-	r = perf_open(config, target, sink, walker, &engine->perf, err);
-	if (r < 0)
-		walker_close(walker);
-	else
-		engine->walker = walker;
-	return r;
+	probe_cost_measure(programs->walker, &engine->cost);
+	r = perf_open(config, target, sink, &programs->base, &engine->perf, err);
+	if (r < 0) {
+		perf_programs_close(&programs->base);
+		return r;
+	}
+	engine->programs = programs;
+	engine->walker = programs->walker;
+	return 0;
 }
 
 static void uprobe_close(void *self)
@@ -125,7 +130,8 @@ static void uprobe_close(void *self)
 /* Attaches the probes to a process. */
 static int follow(struct uprobe_engine *engine, pid_t pid, struct error *err)
 {
-	struct tracked_process *process = process_tracker_find(engine->perf->tracker, pid);
+	struct tracked_process *process =
+		process_tracker_find(engine->programs->output->tracker, pid);
 	struct followed followed = {.pid = pid,
 				    .number = process ? tracked_process_number(process) : 0};
 	struct heap_places places = {engine->allocator.path, engine->allocator.probes,
@@ -285,7 +291,7 @@ static void drop_ended(struct uprobe_engine *engine)
 	for (size_t i = engine->followed.count; i-- > 0;) {
 		struct followed *followed = &engine->followed.items[i];
 		struct tracked_process *process =
-			process_tracker_find(engine->perf->tracker, followed->pid);
+			process_tracker_find(engine->programs->output->tracker, followed->pid);
 		bool other = process && tracked_process_number(process) != followed->number;
 
 		if (process && !other && !tracked_process_ended(process))
@@ -299,7 +305,8 @@ static void drop_ended(struct uprobe_engine *engine)
 /* Remembers a process that runs another program, so that it is checked only once. */
 static void leave_out(struct uprobe_engine *engine, pid_t pid)
 {
-	struct tracked_process *process = process_tracker_find(engine->perf->tracker, pid);
+	struct tracked_process *process =
+		process_tracker_find(engine->programs->output->tracker, pid);
 	struct followed left_out = {.pid = pid,
 				    .number = process ? tracked_process_number(process) : 0,
 				    .links = {.session_fd = -1},
@@ -314,7 +321,7 @@ static void follow_children(struct uprobe_engine *engine)
 	size_t at = 0;
 	pid_t pid;
 
-	while ((pid = process_tracker_next_live(engine->perf->tracker, &at)) != 0) {
+	while ((pid = process_tracker_next_live(engine->programs->output->tracker, &at)) != 0) {
 		if (is_followed(engine, pid) || pid == engine->pid)
 			continue;
 		if (!allocator_is_in(&engine->allocator, pid) || follow(engine, pid, NULL) < 0)
@@ -403,7 +410,7 @@ static void uprobe_stats(void *self, bool final, struct engine_stats *ret)
 	if (!engine->ended)
 		heap_probes_stats(engine->walker, &heap);
 	perf_engine_stats(engine->perf, final, ret);
-	ret->heap_events = engine->perf->heap.events;
+	ret->heap_events = engine->programs->heap.events;
 	ret->heap_calls =
 		counters[BPF_HEAP_COUNT_HITS] - engine->counted.counters[BPF_HEAP_COUNT_HITS];
 	ret->heap_before_bytes = engine->prior_heap_bytes;
