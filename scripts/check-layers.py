@@ -3,7 +3,8 @@
 """Checks the includes under src/ and include/ against docs/layers.txt.
 
 * a quoted include is the path of an existing file, relative to src/ or include/;
-* it stays in its own folder or points to one that docs/layers.txt allows;
+* it stays in its own folder or points to one that docs/layers.txt allows, which may also have rows
+  for parts of a folder;
 * in a .c: own header; <system>; <library>; "project": sorted groups, blank lines between.
 """
 import fnmatch
@@ -41,8 +42,12 @@ class Checker:
         self.errors = []
 
     def folder_of(self, path):
+        """The folder whose row holds for a file: the part of a folder if that has one."""
         parts = path.relative_to(self.root).parts
-        return "include" if parts[0] == "include" else parts[1]
+        part = "/".join(parts[1:3])
+        if parts[0] == "include":
+            return "include"
+        return part if part in self.rules else parts[1]
 
     def is_library(self, name):
         return any(fnmatch.fnmatch(name, pattern) for pattern in self.libraries)
@@ -73,8 +78,19 @@ class Checker:
                        "(includes start there, not at the own folder)")
         elif folder not in self.rules:
             self.error(path, number, f"folder {folder} is not in docs/layers.txt")
-        elif target != folder and target not in self.rules[folder]:
-            self.error(path, number, f'{folder} may not include {target} ("{name}")')
+        elif not self.may_include(folder, target, name):
+            self.error(path, number, f'{folder} may not include "{name}"')
+
+    def may_include(self, folder, target, name):
+        """target: the top folder of what is included."""
+        own, _, part = folder.partition("/")
+        inside = pathlib.PurePosixPath(name).parent.as_posix()  # "engine", "engine/perf", "engine/perf/x"
+        if target != own:
+            return target in self.rules[folder]
+        if not part or inside == own:
+            return True
+        return any(inside == known or inside.startswith(known + "/")
+                   for known in {folder} | self.rules[folder])
 
     def rank(self, path, quote, name):
         own = path.relative_to(self.root).with_suffix(".h").as_posix()

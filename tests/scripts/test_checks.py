@@ -18,7 +18,8 @@ def load(name):
 
 layers = load("check-layers")
 shape = load("check-shape")
-RULES = "base:\nmodel: base\nexport: base model\nview: base model\nlibraries: zstd.h\nlibc-only: base\n"
+RULES = ("base:\nmodel: base\nexport: base model\nview: base model\nview/low: base\nview/high: base view/low\n"
+         "libraries: zstd.h\nlibc-only: base\n")
 
 
 @pytest.fixture
@@ -52,10 +53,18 @@ def test_includes_that_point_down_are_fine(tree):
     ("src/model/a.c", '#include <stdio.h>\n#include "base/vec.h"', "blank line"),
     ("src/model/a.c", "#include <stdio.h>\n#include <errno.h>", "sorted"),
     ("src/other/a.c", '#include "base/vec.h"', "not in docs/layers.txt"),
+    ("src/view/low/a.c", '#include "view/high/h.h"', "view/low may not include"),
+    ("src/view/low/a.c", '#include "model/m.h"', "view/low may not include"),
 ))
 def test_an_include_that_breaks_a_rule_is_named(tree, place, line, reason):
-    errors = tree({"src/view/v.h": "", place: line + "\n"})
+    errors = tree({"src/view/v.h": "", "src/view/high/h.h": "", place: line + "\n"})
     assert errors and reason in errors[0] and errors[0].startswith(place)
+
+
+def test_a_part_of_a_folder_includes_what_its_row_lists_and_the_files_around_it(tree):
+    assert tree({"src/view/v.h": "", "src/view/low/l.h": "", "src/view/other/o.h": "",
+                 "src/view/high/a.c": '#include "base/vec.h"\n#include "view/low/l.h"\n#include "view/v.h"\n',
+                 "src/view/other/a.c": '#include "model/m.h"\n#include "view/low/l.h"\n'}) == []
 
 
 SAMPLE = """\
