@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/scope.h"
+#include "engine/engine_stats.h"
 #include "unwind/walk.h"
 
 struct engine {

@@ -137,7 +137,8 @@ int flight_look(struct flight *flight, struct recording_writer *writer,
 {
 	uint64_t last_ns = flight->config->last_ns;
 	uint64_t old_offset = flight->stretches.items[0].offset;
-	struct stretch next = {recording_writer_epoch_bytes(writer), now_ns, stats->throttled};
+	struct stretch next = {recording_writer_epoch_bytes(writer), now_ns,
+			       stats->samples.throttled};
 	struct stretch *newest = &flight->stretches.items[flight->stretches.count - 1];
 	size_t old = 0;
 
@@ -228,9 +229,9 @@ static void cut_stats(const struct flight *flight, const struct flight_moment *m
 {
 	if (moment->last && from_ns == moment->start_ns)
 		return;
-	stats->expected = 0;
+	stats->samples.expected = 0;
 	stats->run_ns = 0;
-	stats->throttled -= flight->stretches.items[0].throttled;
+	stats->samples.throttled -= flight->stretches.items[0].throttled;
 }
 
 static int copy_to(struct flight *flight, const struct flight_moment *moment,
@@ -251,7 +252,7 @@ static int copy_to(struct flight *flight, const struct flight_moment *moment,
 	r = window_copy(reader, copy, &window, err);
 	recording_reader_free(reader);
 	ret->covered_ns = window.until_ns - window.from_ns;
-	ret->samples = result.stats.samples = recording_writer_samples(copy);
+	ret->samples = result.stats.samples.count = recording_writer_samples(copy);
 	cut_stats(flight, moment, window.from_ns, &result.stats);
 	if (r == 0)
 		r = write_trailer(copy, flight->config, &result, moment->jit, moment->now_ns, err);

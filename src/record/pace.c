@@ -116,8 +116,8 @@ void pace_begin(struct pace *pace, const struct pace_config *config, struct engi
 		.look_ns = now_ns,
 		.alarm_ns = now_ns,
 		.own_ns = own_cpu_ns(),
-		.hz = stats.frequency_hz,
-		.fixed = stats.frequency_hz == 0,
+		.hz = stats.granted.frequency_hz,
+		.fixed = stats.granted.frequency_hz == 0,
 	};
 	if (pace->fixed)
 		pace->hz = 1; /* a nominal rate for the given period */
@@ -136,18 +136,21 @@ void pace_begin(struct pace *pace, const struct pace_config *config, struct engi
 /* What samples have cost since then; a better estimate may be lower than the previous one. */
 static uint64_t cost_since(const struct engine_stats *now, const struct engine_stats *before)
 {
-	if (before->sample_cost_ns == 0)
-		return (now->samples - now->away_samples - before->samples + before->away_samples) *
-		       now->sample_cost_ns;
-	return now->cost_ns > before->cost_ns ? now->cost_ns - before->cost_ns : 0;
+	if (before->cost.sample_ns == 0)
+		return (now->samples.count - now->offcpu.samples - before->samples.count +
+			before->offcpu.samples) *
+		       now->cost.sample_ns;
+	return now->cost.target_ns > before->cost.target_ns
+		       ? now->cost.target_ns - before->cost.target_ns
+		       : 0;
 }
 
 /* Off-CPU times come at their own pace: the recorder's work on them does not depend on the rate. */
 static uint64_t own_since(uint64_t own_ns, const struct engine_stats *now,
 			  const struct engine_stats *before)
 {
-	uint64_t all = now->samples - before->samples;
-	uint64_t away = now->away_samples - before->away_samples;
+	uint64_t all = now->samples.count - before->samples.count;
+	uint64_t away = now->offcpu.samples - before->offcpu.samples;
 
 	return all > 0 ? (uint64_t)((double)own_ns * (double)(all - away) / (double)all) : own_ns;
 }
@@ -160,7 +163,7 @@ static void look_at_cost(struct pace *pace, uint64_t now_ns, uint64_t own_ns,
 	struct budget_stretch stretch = {
 		/* Time in which the target sleeps does not allow more samples. */
 		.target_ns = pace->config.mode == ENGINE_MODE_CPU
-				     ? stats->seen_ns - pace->looked.seen_ns
+				     ? stats->samples.seen_ns - pace->looked.samples.seen_ns
 				     : wall_ns,
 		.cost_ns = cost_since(stats, &pace->looked),
 		.wall_ns = wall_ns,
@@ -193,12 +196,12 @@ static void act(struct pace *pace, uint32_t signs, const struct alarm_stretch *s
 static void look_at_alarms(struct pace *pace, uint64_t now_ns, const struct engine_stats *stats)
 {
 	struct alarm_stretch stretch = {
-		.samples = stats->samples - pace->alarmed.samples,
-		.lost = stats->lost - stats->heap_missed -
-			(pace->alarmed.lost - pace->alarmed.heap_missed),
+		.samples = stats->samples.count - pace->alarmed.samples.count,
+		.lost = stats->samples.lost - stats->heap.missed -
+			(pace->alarmed.samples.lost - pace->alarmed.heap.missed),
 		.ring_fill = pace->ring_fill,
 		.lag_ns = pace->lag_ns,
-		.buffer_bytes = stats->buffer_bytes,
+		.buffer_bytes = stats->memory.buffer_bytes,
 		.spent = pace->budget.spent,
 		.allowed = pace->config.keeps_rate || budget_is_exhausted(&pace->budget)
 				   ? pace->config.budget
@@ -253,8 +256,8 @@ void pace_look(struct pace *pace, uint64_t now_ns, uint64_t lag_ns)
 		uint64_t own_ns = own_cpu_ns();
 
 		engine_progress(pace->engine, &stats);
-		if (stats.ring_fill > pace->ring_fill)
-			pace->ring_fill = stats.ring_fill;
+		if (stats.memory.ring_fill > pace->ring_fill)
+			pace->ring_fill = stats.memory.ring_fill;
 		if (pace->hz > 0)
 			look_at_cost(pace, now_ns, own_ns, &stats);
 		pace->look_ns = now_ns;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "engine/engine_stats.h"
 #include "record/alarms.h"
 #include "record/breaker.h"
 #include "record/budget.h"

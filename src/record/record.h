@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "engine/engine_stats.h"
 #include "record/leak_watch.h"
 #include "record/pace.h"
 

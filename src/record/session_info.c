@@ -112,26 +112,27 @@ void session_info_end(struct recording_writer *writer, uint64_t end_ns,
 	const struct engine_stats *stats = &result->stats;
 
 	put_number(writer, "end_monotonic_ns", end_ns);
-	put_number(writer, "samples_expected", stats->expected);
-	put_number(writer, "samples_taken", stats->samples + stats->away_repeated);
-	if (stats->heap_events > 0)
-		put_number(writer, "heap_events", stats->heap_events);
+	put_number(writer, "samples_expected", stats->samples.expected);
+	put_number(writer, "samples_taken", stats->samples.count + stats->offcpu.repeated);
+	if (stats->heap.events > 0)
+		put_number(writer, "heap_events", stats->heap.events);
 	put_number(writer, "target_run_ns", stats->run_ns);
-	put_number(writer, "throttled", stats->throttled);
-	put_number(writer, "depth_limit", stats->depth_limit);
-	put_number(writer, "sample_cost_ns", stats->sample_cost_ns);
-	if (stats->away) {
-		put_number(writer, "away_samples", stats->away_samples + stats->away_repeated);
-		put_number(writer, "away_summed", stats->away_summed);
-		put_number(writer, "switches", stats->switches);
-		put_number(writer, "switch_cost_ns", stats->switch_cost_ns);
-		put_number(writer, "other_switches", stats->other_switches);
-		put_number(writer, "other_switch_cost_ns", stats->other_switch_cost_ns);
+	put_number(writer, "throttled", stats->samples.throttled);
+	put_number(writer, "depth_limit", stats->granted.depth_limit);
+	put_number(writer, "sample_cost_ns", stats->cost.sample_ns);
+	if (stats->offcpu.on) {
+		put_number(writer, "away_samples", stats->offcpu.samples + stats->offcpu.repeated);
+		put_number(writer, "away_summed", stats->offcpu.summed);
+		put_number(writer, "switches", stats->offcpu.switches);
+		put_number(writer, "switch_cost_ns", stats->cost.switch_ns);
+		put_number(writer, "other_switches", stats->offcpu.other_switches);
+		put_number(writer, "other_switch_cost_ns", stats->cost.other_switch_ns);
 	}
 	put_number(writer, "recorder_cpu_ns", result->own_cpu_ns);
-	if (stats->by_fp)
+	if (stats->stacks.by_fp)
 		recording_writer_info(writer, "stacks", RECORDING_FRAME_POINTERS);
 	if (stats->remark[0])
 		recording_writer_info(writer, "note", stats->remark);
-	recording_writer_info(writer, "kernel_time", stats->kernel ? "sampled" : "left out");
+	recording_writer_info(writer, "kernel_time",
+			      stats->granted.kernel ? "sampled" : "left out");
 }

@@ -42,12 +42,12 @@ static void a_stack_has_the_kernels_part_and_the_users(void **state)
 	assert_int_equal(world->fake.samples.count, 1);
 	assert_int_equal(depth_of(world, 0), 3);
 	assert_int_equal(world->fake.samples.items[0].weight, PERIOD);
-	assert_int_equal(world->engine->output.stats.ends[0], 1);
-	assert_int_equal(world->engine->output.stats.truncated, 0);
+	assert_int_equal(world->engine->output.stats.stacks.ends[0], 1);
+	assert_int_equal(world->engine->output.stats.stacks.truncated, 0);
 	raw.head.end = UNWIND_DEPTH;
 	drain_raw(world, &raw, sizeof(raw));
 	assert_int_equal(depth_of(world, 1), 4); /* [truncated] */
-	assert_int_equal(world->engine->output.stats.truncated, 1);
+	assert_int_equal(world->engine->output.stats.stacks.truncated, 1);
 }
 
 /* What the kernel writes behind a program's record. */
@@ -90,8 +90,8 @@ static void counters_behind_a_sample_are_samples_of_their_own(void **state)
 	assert_int_equal(world->fake.samples.items[3].schema, 1);
 	assert_int_equal(world->fake.samples.items[3].weight, 5);
 	assert_int_equal(world->fake.samples.items[3].stack, world->fake.samples.items[2].stack);
-	assert_int_equal(world->engine->output.stats.samples, 2);
-	assert_int_equal(world->engine->output.stats.lost, 0);
+	assert_int_equal(world->engine->output.stats.samples.count, 2);
+	assert_int_equal(world->engine->output.stats.samples.lost, 0);
 }
 
 static void a_foreign_stack_is_counted(void **state)
@@ -101,7 +101,7 @@ static void a_foreign_stack_is_counted(void **state)
 
 	drain_raw(world, &head, sizeof(head));
 	assert_int_equal(world->fake.samples.count, 1);
-	assert_int_equal(world->engine->output.stats.narrow, 1);
+	assert_int_equal(world->engine->output.stats.stacks.narrow, 1);
 }
 
 static void a_record_that_makes_no_sense_counts_as_lost(void **state)
@@ -125,7 +125,7 @@ static void a_record_that_makes_no_sense_counts_as_lost(void **state)
 	drain_raw(world, &raw, sizeof(raw));
 	lost += 3;
 	assert_int_equal(world->fake.samples.count, 0);
-	assert_int_equal(world->engine->output.stats.lost, lost);
+	assert_int_equal(world->engine->output.stats.samples.lost, lost);
 	assert_int_equal(world->fake.lost[LOSS_NO_MEMORY], lost);
 }
 
@@ -137,7 +137,7 @@ static void an_end_that_nobody_knows_is_none(void **state)
 	drain_raw(world, &head, sizeof(head));
 	assert_int_equal(world->fake.samples.count, 1);
 	for (size_t i = 0; i < ENGINE_ENDS; i++)
-		assert_int_equal(world->engine->output.stats.ends[i], 0);
+		assert_int_equal(world->engine->output.stats.stacks.ends[i], 0);
 }
 
 /* A slice of a stack with some words in it. */
@@ -160,7 +160,7 @@ static void a_slice_is_walked_and_its_space_wanted(void **state)
 
 	drain_raw(world, slice, size);
 	assert_int_equal(world->fake.samples.count, 1);
-	assert_int_equal(world->engine->output.stats.slices, 1);
+	assert_int_equal(world->engine->output.stats.stacks.slices, 1);
 	assert_int_equal(world->wanted, 1);
 	slice->stack_bytes = 65; /* more than there is */
 	drain_raw(world, slice, size);
@@ -168,7 +168,7 @@ static void a_slice_is_walked_and_its_space_wanted(void **state)
 	drain_raw(world, slice, size);
 	drain_raw(world, slice, offsetof(struct bpf_walk_slice, stack) - 8);
 	assert_int_equal(world->fake.samples.count, 1);
-	assert_int_equal(world->engine->output.stats.lost, 3);
+	assert_int_equal(world->engine->output.stats.samples.lost, 3);
 	assert_int_equal(world->wanted, 1);
 	free(slice);
 }
@@ -280,12 +280,12 @@ static void stacks_count_for_each_sample_that_has_them(void **state)
 	const struct engine_stats *stats = &world->engine->output.stats;
 
 	drain_raw(world, &raw, sizeof(raw)); /* it tells the stack of its place alone */
-	assert_int_equal(stats->samples + stats->frames + stats->ends[0], 0);
+	assert_int_equal(stats->samples.count + stats->stacks.frames + stats->stacks.ends[0], 0);
 	raw = make_away(100, 400, 450);
 	drain_raw(world, &raw, sizeof(raw));
-	assert_int_equal(stats->samples, 2);
-	assert_int_equal(stats->frames, 4);
-	assert_int_equal(stats->ends[0], 2);
+	assert_int_equal(stats->samples.count, 2);
+	assert_int_equal(stats->stacks.frames, 4);
+	assert_int_equal(stats->stacks.ends[0], 2);
 }
 
 static void who_was_preempted_only_waited(void **state)
@@ -316,7 +316,7 @@ static void times_that_make_no_sense_count_as_lost(void **state)
 	raw.head.user_count = 3; /* more than follow */
 	drain_raw(world, &raw, sizeof(raw));
 	assert_int_equal(world->fake.samples.count, 0);
-	assert_int_equal(world->engine->output.stats.lost, 5);
+	assert_int_equal(world->engine->output.stats.samples.lost, 5);
 }
 
 static void a_slice_that_came_before_is_the_stack_of_one_time_away(void **state)
@@ -335,7 +335,7 @@ static void a_slice_that_came_before_is_the_stack_of_one_time_away(void **state)
 	/* The slice of the next one did not come. */
 	drain_raw(world, &raw, offsetof(struct away_of_two, pcs));
 	assert_int_equal(world->fake.samples.count, 1);
-	assert_int_equal(world->engine->output.stats.lost, 1);
+	assert_int_equal(world->engine->output.stats.samples.lost, 1);
 	free(slice);
 }
 
@@ -424,7 +424,7 @@ static void who_wakes_stands_above_who_slept_but_not_above_who_waits(void **stat
 	/* It was for one sleep alone. */
 	drain_raw(world, &raw, sizeof(raw));
 	assert_int_equal(depth_of(world, 2), 2);
-	assert_int_equal(world->engine->output.stats.lost, 0);
+	assert_int_equal(world->engine->output.stats.samples.lost, 0);
 }
 
 static void what_an_interrupt_wakes_has_the_interrupts_frames_alone(void **state)
@@ -495,7 +495,7 @@ static void who_is_away_still_counts_up_to_now(void **state)
 	assert_int_equal(perf_drain(world->engine, UINT64_MAX, NULL), 0);
 	assert_int_equal(world->fake.samples.count, 1);
 	assert_int_equal(world->fake.samples.items[0].weight, 1000);
-	assert_int_equal(world->engine->output.stats.truncated, 1);
+	assert_int_equal(world->engine->output.stats.stacks.truncated, 1);
 }
 
 int main(void)

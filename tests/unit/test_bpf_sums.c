@@ -35,8 +35,8 @@ static void sums_count_with_the_stack_that_comes_with_them(void **state)
 	assert_int_equal(world->fake.samples.count, 2);
 	assert_int_equal(weight_of(world, 0), 5300);
 	assert_int_equal(weight_of(world, 1), 650);
-	assert_int_equal(world->engine->output.stats.away_summed, 7);
-	assert_int_equal(world->engine->output.stats.away_samples, 2);
+	assert_int_equal(world->engine->output.stats.offcpu.summed, 7);
+	assert_int_equal(world->engine->output.stats.offcpu.samples, 2);
 }
 
 /* Of waits that were added up, and of one beside them whose stack was taken or not. */
@@ -110,8 +110,8 @@ static void a_place_that_nobody_knows_has_its_time_all_the_same(void **state)
 	assert_int_equal(world->fake.samples.count, 1);
 	assert_int_equal(weight_of(world, 0), 6000);
 	assert_int_equal(world->fake.samples.items[0].time_ns, 1000);
-	assert_int_equal(world->engine->output.stats.truncated, 1);
-	assert_int_equal(world->engine->output.stats.away_summed, 10);
+	assert_int_equal(world->engine->output.stats.stacks.truncated, 1);
+	assert_int_equal(world->engine->output.stats.offcpu.summed, 10);
 }
 
 static void sums_that_were_not_sent_count_at_the_end(void **state)

@@ -188,7 +188,7 @@ static void waits_that_were_added_up_have_the_lock_and_their_number(void **state
 	assert_int_equal(world->fake.samples.count, 2);
 	assert_int_equal(samples[0].weight, 2700);
 	assert_int_equal(samples[0].times, 9);
-	assert_int_equal(output->stats.away_repeated, 8);
+	assert_int_equal(output->stats.offcpu.repeated, 8);
 	assert_string_equal(lock_of(world, NOBODY, 0x5000), "0x5000");
 	assert_string_equal(lock_in(world, samples[0].labels), "0x5000");
 	/* The time until it has a CPU is not the lock's. */

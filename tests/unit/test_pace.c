@@ -45,7 +45,7 @@ static int fake_set_rate(void *self, uint32_t hz, struct error *err)
 static void fake_stats(void *self, bool final, struct engine_stats *ret)
 {
 	(void)self, (void) final;
-	ret->frequency_hz = 997;
+	ret->granted.frequency_hz = 997;
 }
 
 static void fake_close(void *self)

@@ -113,7 +113,7 @@ static void samples_of_two_cpus_are_merged_in_order_of_time(void **state)
 	for (i = 0; i < 9; i++)
 		assert_int_equal(world->fake.samples.items[i].time_ns, 10 * (i + 1));
 	assert_int_equal(world->fake.samples.items[1].cpu, 1);
-	assert_int_equal(world->engine->output.stats.samples, 9);
+	assert_int_equal(world->engine->output.stats.samples.count, 9);
 }
 
 static void younger_records_wait_for_the_next_drain(void **state)
@@ -173,7 +173,7 @@ static void throttled_time_goes_to_the_next_sample_of_that_cpu(void **state)
 	sample_at(world, 0, 6 * MS);
 	sample_at(world, 0, 7 * MS);
 	drain_all(world);
-	assert_int_equal(world->engine->output.stats.throttled, 1);
+	assert_int_equal(world->engine->output.stats.samples.throttled, 1);
 	assert_int_equal(world->fake.samples.items[0].weight, PERIOD);
 	assert_int_equal(world->fake.samples.items[1].weight, PERIOD); /* the other CPU */
 	assert_int_equal(world->fake.samples.items[2].weight, PERIOD + 3 * MS);
@@ -201,7 +201,7 @@ static void what_the_kernel_lost_is_counted(void **state)
 	put_trailer(&world->b, PID, PID, 5, 0);
 	append(world, 0, record_end(&world->b));
 	drain_all(world);
-	assert_int_equal(world->engine->output.stats.lost, 12);
+	assert_int_equal(world->engine->output.stats.samples.lost, 12);
 	assert_int_equal(world->fake.lost[LOSS_RING_FULL], 12);
 }
 
@@ -217,7 +217,7 @@ static void a_sample_that_makes_no_sense_counts_as_lost(void **state)
 	drain_all(world);
 	assert_int_equal(world->fake.samples.count, 1);
 	assert_int_equal(world->fake.lost[LOSS_NO_MEMORY], 1);
-	assert_int_equal(world->engine->output.stats.lost, 1);
+	assert_int_equal(world->engine->output.stats.samples.lost, 1);
 }
 
 static void marks_are_not_counted_as_frames(void **state)
@@ -230,7 +230,7 @@ static void marks_are_not_counted_as_frames(void **state)
 
 	append(world, 0, make_sample(&world->b, PID, 10, 0, chain, 5));
 	drain_all(world);
-	assert_int_equal(world->engine->output.stats.frames, 3);
+	assert_int_equal(world->engine->output.stats.stacks.frames, 3);
 	node = world->fake.samples.items[0].stack;
 	assert_int_equal(dictionary->frames.items[dictionary->stacks.nodes.items[node].frame].kind,
 			 FRAME_KERNEL);
@@ -249,8 +249,8 @@ static void a_stack_as_deep_as_the_limit_is_marked_as_cut(void **state)
 	sample_at(world, 0, 10);
 	sample_at(world, 0, 20); /* from the cache */
 	drain_all(world);
-	assert_int_equal(world->engine->output.stats.truncated, 2);
-	assert_int_equal(world->engine->output.stats.frames, 4);
+	assert_int_equal(world->engine->output.stats.stacks.truncated, 2);
+	assert_int_equal(world->engine->output.stats.stacks.frames, 4);
 	node = world->fake.samples.items[0].stack;
 	assert_int_equal(node, world->fake.samples.items[1].stack);
 	while (dictionary->stacks.nodes.items[node].parent != 0)
@@ -320,7 +320,7 @@ static void samples_that_were_overwritten_are_counted_and_the_rest_is_explained(
 	assert_int_equal(world->fake.samples.count, 4096 / 64);
 	assert_int_equal(world->fake.samples.items[0].time_ns, 1010 - 4096 / 64);
 	assert_int_equal(world->fake.lost[LOSS_RING_FULL], 1000 - 4096 / 64);
-	assert_int_equal(world->engine->output.stats.lost, 1000 - 4096 / 64);
+	assert_int_equal(world->engine->output.stats.samples.lost, 1000 - 4096 / 64);
 	assert_int_not_equal(
 		dictionary->frames
 			.items[dictionary->stacks.nodes.items[world->fake.samples.items[0].stack]

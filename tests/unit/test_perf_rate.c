@@ -57,7 +57,7 @@ static struct perf_engine *make_engine(void)
 
 	assert_non_null(engine);
 	engine->by_cpu = engine->clock = true;
-	engine->output.stats.frequency_hz = 1000;
+	engine->output.stats.granted.frequency_hz = 1000;
 	engine->grant.attr.sample_period = NS_PER_SEC / 1000;
 	for (int i = 0; i < EVENTS; i++) {
 		periods[i] = NS_PER_SEC / 1000;

@@ -116,7 +116,7 @@ static int fake_stop(void *self, struct error *err)
 static void fake_stats(void *self, bool final, struct engine_stats *ret)
 {
 	(void)self, (void) final;
-	*ret = (struct engine_stats){.samples = 3};
+	*ret = (struct engine_stats){.samples.count = 3};
 }
 
 static const char *fake_notice(void *self)

@@ -24,15 +24,15 @@ static const struct record_config usual = {
 static const struct load_options names = LOAD_OPTIONS_DEFAULT;
 
 static const struct record_result good = {
-	.stats = {.samples = 990,
-		  .expected = 1000,
+	.stats = {.samples.count = 990,
+		  .samples.expected = 1000,
 		  .run_ns = NS_PER_SEC,
-		  .frames = 9900,
-		  .unique_stacks = 12,
-		  .frequency_hz = 1000,
-		  .depth_limit = 127,
-		  .sample_cost_ns = 2000,
-		  .ring_bytes = 524288},
+		  .stacks.frames = 9900,
+		  .stacks.unique = 12,
+		  .granted.frequency_hz = 1000,
+		  .granted.depth_limit = 127,
+		  .cost.sample_ns = 2000,
+		  .memory.ring_bytes = 524288},
 	.duration_ns = 2 * NS_PER_SEC,
 	.file_bytes = 12345,
 	.own_cpu_ns = NS_PER_SEC / 100,
@@ -99,12 +99,12 @@ static void what_eBPF_left_out_or_walked_elsewhere_is_told(void **state)
 	assert_says(&usual, &good, "32-bit", false);
 	assert_says(&usual, &good, "min-block", false);
 	assert_says(&usual, &good, "are missing", false);
-	result.stats.tables = true;
-	result.stats.ends[0] = 190;
-	result.stats.ends[1] = 10;
-	result.stats.slices = 5;
-	result.stats.away_short = 11;
-	result.stats.away_unkept = 13;
+	result.stats.stacks.by_tables = true;
+	result.stats.stacks.ends[0] = 190;
+	result.stats.stacks.ends[1] = 10;
+	result.stats.stacks.slices = 5;
+	result.stats.offcpu.too_short = 11;
+	result.stats.offcpu.unkept = 13;
 	assert_says(&usual, &result, "; 2.5 % of stacks walked outside the kernel\n", true);
 	assert_says(&usual, &result, "11 waits off the CPU were shorter than --min-block", true);
 	assert_says(&usual, &result, "13 waits off the CPU are missing", true);
@@ -129,7 +129,7 @@ static void names_of_a_long_recording_are_those_of_its_beginning(void **state)
 	make_end(&made);
 	config.output = made.path;
 	assert_says(&config, &result, "50.0 % with a name only, 50.0 % unknown\n", true);
-	result.stats.samples = 100000;
+	result.stats.samples.count = 100000;
 	assert_says(&config, &result,
 		    "100.0 % with a name only, 0.0 % unknown, in the first 1.0 s\n", true);
 	made_fini(&made);
@@ -152,10 +152,10 @@ static void losses_come_with_the_setting_that_helps(void **state)
 	struct record_result result = good;
 
 	(void)state;
-	result.stats.lost = 110;
+	result.stats.samples.lost = 110;
 	assert_says(&usual, &result, "110 lost (10.00 %)", true);
 	assert_says(&usual, &result, "kernel.perf_event_mlock_kb=2048", true);
-	result.stats.ring_bytes = 0; /* no rings of perf events */
+	result.stats.memory.ring_bytes = 0; /* no rings of perf events */
 	assert_says(&usual, &result, "the buffer was full; lower -F\n", true);
 }
 
@@ -164,7 +164,7 @@ static void throttling_comes_with_the_setting_that_helps(void **state)
 	struct record_result result = good;
 
 	(void)state;
-	result.stats.throttled = 4;
+	result.stats.samples.throttled = 4;
 	assert_says(&usual, &result, "throttled sampling 4 times", true);
 	assert_says(&usual, &result, "kernel.perf_event_max_sample_rate=", true);
 }
@@ -174,7 +174,7 @@ static void cut_stacks_come_with_the_setting_that_helps(void **state)
 	struct record_result result = good;
 
 	(void)state;
-	result.stats.truncated = 99;
+	result.stats.stacks.truncated = 99;
 	assert_says(&usual, &result, "10.0 % truncated", true);
 	assert_says(&usual, &result, "truncates stacks at 127 frames", true);
 }
@@ -185,7 +185,7 @@ static void samples_of_32_bit_programs_are_told(void **state)
 
 	(void)state;
 	assert_says(&usual, &result, "32-bit", false);
-	result.stats.narrow = 495;
+	result.stats.stacks.narrow = 495;
 	assert_says(&usual, &result, "50 % of the samples are from 32-bit programs", true);
 }
 
@@ -194,7 +194,7 @@ static void a_rate_that_was_not_reached_is_told(void **state)
 	struct record_result result = good;
 
 	(void)state;
-	result.stats.samples = 500;
+	result.stats.samples.count = 500;
 	assert_says(&usual, &result, "50 % of the expected samples were taken", true);
 }
 
@@ -203,7 +203,7 @@ static void a_recording_by_period_asked_for_no_rate(void **state)
 	struct record_result result = good;
 
 	(void)state;
-	result.stats.frequency_hz = 0;
+	result.stats.granted.frequency_hz = 0;
 	assert_says(&usual, &result, "990 Hz achieved, over", true);
 }
 

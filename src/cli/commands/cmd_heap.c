@@ -141,7 +141,7 @@ static void look_again(struct heap_recording *recording, const struct record_res
 	struct error err = {0};
 
 	options.heap_addresses =
-		!recording->options->quiet && result->stats.heap_events < HINT_EVENTS;
+		!recording->options->quiet && result->stats.heap.events < HINT_EVENTS;
 	options.alloc_fns = recording->options->alloc_fns.items;
 	options.alloc_fn_count = recording->options->alloc_fns.count;
 	options.short_names = !leak_options_have_rules(&recording->options->leak);
@@ -150,8 +150,8 @@ static void look_again(struct heap_recording *recording, const struct record_res
 		options.inlines = false;
 	}
 	if (passes_on(recording->config.output) ||
-	    (result->stats.heap_events == 0 && result->leak_scans == 0) ||
-	    (result->stats.heap_events > SUMMARY_EVENTS && !has_gate(recording->options)))
+	    (result->stats.heap.events == 0 && result->leak_scans == 0) ||
+	    (result->stats.heap.events > SUMMARY_EVENTS && !has_gate(recording->options)))
 		return;
 	if (load_heap(recording->config.output, &options, &heap, &err) < 0) {
 		if (has_gate(recording->options)) /* no gate can be judged */
@@ -175,7 +175,7 @@ static void print_unread(struct heap_recording *recording, const struct record_r
 		heap_summary_print(recording->context->err, &recording->config, result, NULL);
 	if (!recording->options->quiet && recording->config.leaks.on)
 		heap_summary_leaks(recording->context->err, result);
-	if (recording->options->max_peak_bytes > 0 && result->stats.heap_events == 0 &&
+	if (recording->options->max_peak_bytes > 0 && result->stats.heap.events == 0 &&
 	    result->stats.why_none[0]) {
 		(void)fprintf(recording->context->err,
 			      "wick: --max-peak cannot be judged: nothing was recorded\n      %s\n",

@@ -46,7 +46,7 @@ static void print_totals(FILE *out, const struct heap_totals *totals)
 static void print_before(FILE *out, const struct engine_stats *stats,
 			 const struct heap_totals *totals)
 {
-	double before = (double)stats->heap_before_bytes;
+	double before = (double)stats->heap.before_bytes;
 	struct quantity text;
 
 	(void)fprintf(out, "  before     up to %s", bytes_text(before, &text));
@@ -98,30 +98,30 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 
 	record_output_heading(out, "the heap of ", config, result);
 	(void)fprintf(out, "  events     %" PRIu64 " allocations and frees, %" PRIu64 " lost",
-		      stats->heap_events, stats->lost);
-	if (stats->heap_events > 0)
+		      stats->heap.events, stats->samples.lost);
+	if (stats->heap.events > 0)
 		(void)fprintf(out, "; %.2f bytes per event",
-			      (double)result->file_bytes / (double)stats->heap_events);
+			      (double)result->file_bytes / (double)stats->heap.events);
 	(void)fputc('\n', out);
-	if (stats->heap_events == 0 && result->killed_by > 0)
+	if (stats->heap.events == 0 && result->killed_by > 0)
 		record_output_killed(out, "  nothing    was recorded", result);
-	else if (stats->heap_events == 0)
+	else if (stats->heap.events == 0)
 		(void)fprintf(out, "  nothing    was recorded: %s\n", why_none(stats));
 	else if (totals)
 		print_totals(out, totals);
-	if (totals && stats->heap_before_bytes > 0)
+	if (totals && stats->heap.before_bytes > 0)
 		print_before(out, stats, totals);
 	if (report)
 		hint_maps(out, config, report);
 	record_output_remark(out, stats);
 	(void)fprintf(out, "  cost       recorder %.3f s of CPU, %.1f MB",
 		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);
-	if (stats->heap_calls > 0)
+	if (stats->heap.calls > 0)
 		(void)fprintf(out, "; the process %.3f s of CPU, %.2f us per call",
-			      (double)stats->cost_ns / NS_PER_SEC,
-			      (double)stats->cost_ns / 1e3 / (double)stats->heap_calls);
+			      (double)stats->cost.target_ns / NS_PER_SEC,
+			      (double)stats->cost.target_ns / 1e3 / (double)stats->heap.calls);
 	(void)fputc('\n', out);
-	if (to_file && stats->heap_events > 0) {
+	if (to_file && stats->heap.events > 0) {
 		(void)fputs("next: wick report --by site ", out);
 		record_output_name(out, config->output);
 		(void)fputs("   or   wick heap-report ", out);

@@ -20,7 +20,7 @@ void record_output_progress(void *self, uint64_t elapsed_ns, const struct engine
 
 	(void)fprintf(output->context->err, "\r\033[Krecording: %.1f s, %" PRIu64 " %s, %.1f MB",
 		      (double)elapsed_ns / NS_PER_SEC,
-		      output->counts_heap ? stats->heap_events : stats->samples,
+		      output->counts_heap ? stats->heap.events : stats->samples.count,
 		      output->counts_heap ? "allocations and frees" : "samples",
 		      (double)file_bytes / 1e6);
 	(void)fflush(output->context->err);

@@ -38,30 +38,30 @@ static double percent(uint64_t part, uint64_t whole)
 /* What sampling and handling context switches cost the target. */
 static uint64_t record_cost_ns(const struct engine_stats *stats)
 {
-	return (stats->samples - stats->away_samples) * stats->sample_cost_ns +
-	       stats->switch_cost_ns;
+	return (stats->samples.count - stats->offcpu.samples) * stats->cost.sample_ns +
+	       stats->cost.switch_ns;
 }
 
 /* Missed allocator calls are not samples: a remark gives their number and reason. */
 static uint64_t lost_samples(const struct engine_stats *stats)
 {
-	return stats->lost - stats->heap_missed;
+	return stats->samples.lost - stats->heap.missed;
 }
 
 static void print_samples(FILE *out, const struct engine_stats *stats)
 {
-	(void)fprintf(out, "  samples    %" PRIu64, stats->samples + stats->away_repeated);
-	if (stats->expected > 0)
-		(void)fprintf(out, " of %" PRIu64 " expected (%.1f %%)", stats->expected,
-			      percent(stats->samples, stats->expected));
+	(void)fprintf(out, "  samples    %" PRIu64, stats->samples.count + stats->offcpu.repeated);
+	if (stats->samples.expected > 0)
+		(void)fprintf(out, " of %" PRIu64 " expected (%.1f %%)", stats->samples.expected,
+			      percent(stats->samples.count, stats->samples.expected));
 	(void)fprintf(out, ", %" PRIu64 " lost (%.2f %%)\n", lost_samples(stats),
-		      percent(lost_samples(stats), stats->samples + lost_samples(stats)));
-	if (stats->run_ns == 0 || stats->away)
+		      percent(lost_samples(stats), stats->samples.count + lost_samples(stats)));
+	if (stats->run_ns == 0 || stats->offcpu.on)
 		return; /* off-CPU time has no rate */
 	(void)fprintf(out, "  rate       %.0f Hz achieved, ",
-		      (double)stats->samples / ((double)stats->run_ns / NS_PER_SEC));
-	if (stats->frequency_hz > 0) /* not with a period */
-		(void)fprintf(out, "%u Hz requested, ", stats->frequency_hz);
+		      (double)stats->samples.count / ((double)stats->run_ns / NS_PER_SEC));
+	if (stats->granted.frequency_hz > 0) /* not with a period */
+		(void)fprintf(out, "%u Hz requested, ", stats->granted.frequency_hz);
 	(void)fprintf(out, "over %.2f s of CPU time\n", (double)stats->run_ns / NS_PER_SEC);
 }
 
@@ -89,54 +89,55 @@ static void print_ends(FILE *out, const struct engine_stats *stats)
 	size_t i;
 
 	for (i = 0; i < ENGINE_ENDS; i++)
-		walks += stats->ends[i];
+		walks += stats->stacks.ends[i];
 	if (walks == 0)
 		return;
-	(void)fprintf(out, "  unwinding  %.2f %% reached the root", percent(stats->ends[0], walks));
+	(void)fprintf(out, "  unwinding  %.2f %% reached the root",
+		      percent(stats->stacks.ends[0], walks));
 	for (i = 1; i < ENGINE_ENDS; i++)
-		if (stats->ends[i] > 0)
+		if (stats->stacks.ends[i] > 0)
 			(void)fprintf(out, ", %s %.2f %%", engine_end_name(i),
-				      percent(stats->ends[i], walks));
-	if (stats->slices > 0)
+				      percent(stats->stacks.ends[i], walks));
+	if (stats->stacks.slices > 0)
 		(void)fprintf(out, "; %.1f %% of stacks walked outside the kernel",
-			      percent(stats->slices, walks));
+			      percent(stats->stacks.slices, walks));
 	(void)fputc('\n', out);
 }
 
 /* Prints which off-CPU times are not in the recording, or not one by one. */
 static void print_left_out(FILE *out, const struct engine_stats *stats)
 {
-	if (stats->away_short > 0)
+	if (stats->offcpu.too_short > 0)
 		(void)fprintf(out,
 			      "  left out   %" PRIu64
 			      " waits off the CPU were shorter than --min-block\n",
-			      stats->away_short);
-	if (stats->away_summed > 0)
+			      stats->offcpu.too_short);
+	if (stats->offcpu.summed > 0)
 		(void)fprintf(out,
 			      "  summed     %" PRIu64
 			      " waits off the CPU were too frequent to record a stack for each: "
 			      "they count at their place; --overhead off records all\n",
-			      stats->away_summed);
-	if (stats->away_unkept > 0)
+			      stats->offcpu.summed);
+	if (stats->offcpu.unkept > 0)
 		(void)fprintf(out,
 			      "wick: %" PRIu64 " waits off the CPU are missing: too many threads "
 			      "to track; record fewer, with -p or --cgroup\n",
-			      stats->away_unkept);
+			      stats->offcpu.unkept);
 }
 
 /* The number of stacks that do not reach their root, for whatever reason. */
 static uint64_t cut_stacks(const struct engine_stats *stats, const struct profile *known)
 {
-	uint64_t cut = stats->truncated;
+	uint64_t cut = stats->stacks.truncated;
 	uint64_t ends = 0;
 
 	for (size_t i = 1; i < ENGINE_ENDS; i++)
-		ends += stats->ends[i];
-	if (stats->tables && ends > cut)
+		ends += stats->stacks.ends[i];
+	if (stats->stacks.by_tables && ends > cut)
 		cut = ends;
 	/* With frame pointers, the name of the last function shows whether a stack is truncated. */
 	if (known && known->quality.samples > 0)
-		cut = (uint64_t)((double)stats->samples * (double)known->quality.truncated /
+		cut = (uint64_t)((double)stats->samples.count * (double)known->quality.truncated /
 				 (double)known->quality.samples);
 	return cut;
 }
@@ -144,38 +145,38 @@ static uint64_t cut_stacks(const struct engine_stats *stats, const struct profil
 static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t asked_depth,
 			 const struct profile *known)
 {
-	if (stats->samples == 0)
+	if (stats->samples.count == 0)
 		return;
 	(void)fprintf(out, "  stacks     %.1f frames on average, ",
-		      (double)stats->frames / (double)stats->samples);
-	if (stats->unique_stacks > 0)
-		(void)fprintf(out, "%" PRIu64 " unique, ", stats->unique_stacks);
+		      (double)stats->stacks.frames / (double)stats->samples.count);
+	if (stats->stacks.unique > 0)
+		(void)fprintf(out, "%" PRIu64 " unique, ", stats->stacks.unique);
 	(void)fprintf(out, "%.1f %% truncated\n",
-		      percent(cut_stacks(stats, known), stats->samples));
-	if (stats->tables)
+		      percent(cut_stacks(stats, known), stats->samples.count));
+	if (stats->stacks.by_tables)
 		print_ends(out, stats);
-	if (stats->by_fp && percent(cut_stacks(stats, known), stats->samples) > 1)
+	if (stats->stacks.by_fp && percent(cut_stacks(stats, known), stats->samples.count) > 1)
 		(void)fputs("             code without frame pointers truncates them; remove "
 			    "--unwind fp\n",
 			    out);
-	if (stats->truncated > 0 && stats->depth_limit < asked_depth)
+	if (stats->stacks.truncated > 0 && stats->granted.depth_limit < asked_depth)
 		(void)fprintf(out,
 			      "             the kernel truncates stacks at %u frames; raise the "
 			      "limit: sudo sysctl kernel.perf_event_max_stack=512\n",
-			      stats->depth_limit);
-	else if (stats->truncated > 0 && !stats->tables)
+			      stats->granted.depth_limit);
+	else if (stats->stacks.truncated > 0 && !stats->stacks.by_tables)
 		(void)fprintf(out,
 			      "             truncated at %u frames; raise the limit with --depth\n",
-			      stats->depth_limit);
+			      stats->granted.depth_limit);
 }
 
 /* How long it took to take the first NAMED_SAMPLES samples. */
 static uint64_t named_ns(const struct record_result *result)
 {
-	if (result->stats.samples <= NAMED_SAMPLES)
+	if (result->stats.samples.count <= NAMED_SAMPLES)
 		return UINT64_MAX;
 	return (uint64_t)((double)result->duration_ns * NAMED_SAMPLES /
-			  (double)result->stats.samples);
+			  (double)result->stats.samples.count);
 }
 
 /* Reads the file again, to show now whether names will be found. NULL if it cannot be read. */
@@ -214,16 +215,16 @@ static void print_names(FILE *out, const struct profile *known, uint64_t to_ns)
 /* Prints the cost of one sample and of one context switch. */
 static void print_prices(FILE *out, const struct engine_stats *stats)
 {
-	bool both = stats->sample_cost_ns > 0 && stats->switch_cost_ns > 0;
+	bool both = stats->cost.sample_ns > 0 && stats->cost.switch_ns > 0;
 
 	(void)fputs(" (", out);
-	if (stats->sample_cost_ns > 0)
-		(void)fprintf(out, "%.1f us per sample%s", (double)stats->sample_cost_ns / 1e3,
+	if (stats->cost.sample_ns > 0)
+		(void)fprintf(out, "%.1f us per sample%s", (double)stats->cost.sample_ns / 1e3,
 			      both ? ", " : "");
-	if (stats->switch_cost_ns > 0 && stats->switches > 0)
+	if (stats->cost.switch_ns > 0 && stats->offcpu.switches > 0)
 		(void)fprintf(out, "%.2f us for each of %" PRIu64 " context switches",
-			      (double)stats->switch_cost_ns / 1e3 / (double)stats->switches,
-			      stats->switches);
+			      (double)stats->cost.switch_ns / 1e3 / (double)stats->offcpu.switches,
+			      stats->offcpu.switches);
 	(void)fputc(')', out);
 }
 
@@ -233,13 +234,13 @@ static void print_others(FILE *out, const struct record_result *result)
 	const struct engine_stats *stats = &result->stats;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (stats->other_switches == 0 || stats->other_switch_cost_ns == 0 || cpus <= 0)
+	if (stats->offcpu.other_switches == 0 || stats->cost.other_switch_ns == 0 || cpus <= 0)
 		return;
 	(void)fprintf(out,
 		      "             %.3f %% of the machine's time to check %" PRIu64
 		      " other context switches\n",
-		      percent(stats->other_switch_cost_ns, result->duration_ns * (uint64_t)cpus),
-		      stats->other_switches);
+		      percent(stats->cost.other_switch_ns, result->duration_ns * (uint64_t)cpus),
+		      stats->offcpu.other_switches);
 }
 
 static void print_overhead(FILE *out, const struct record_result *result)
@@ -269,7 +270,7 @@ static const char *why_empty(const struct record_result *result)
 		return "the target is stopped; continue it with: kill -CONT PID";
 	if (result->stats.why_none[0])
 		return result->stats.why_none;
-	if (result->stats.run_ns > 0 && !result->stats.kernel)
+	if (result->stats.run_ns > 0 && !result->stats.granted.kernel)
 		return "the target spent its time in the kernel, or is a set-user-id program; only "
 		       "root may sample these here: run as root";
 	if (result->stats.run_ns > 0)
@@ -283,29 +284,30 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 {
 	uint64_t lost = lost_samples(stats);
 
-	if (stats->throttled > 0) {
+	if (stats->samples.throttled > 0) {
 		(void)fprintf(out,
 			      "wick: the kernel throttled sampling %" PRIu64
 			      " times; the weights of samples were corrected; raise the limit: "
 			      "sudo sysctl kernel.perf_event_max_sample_rate=100000\n",
-			      stats->throttled);
-	} else if (stats->expected > 100 && stats->samples > 0 &&
-		   (double)(stats->samples + lost) < RATE_REACHED * (double)stats->expected) {
+			      stats->samples.throttled);
+	} else if (stats->samples.expected > 100 && stats->samples.count > 0 &&
+		   (double)(stats->samples.count + lost) <
+			   RATE_REACHED * (double)stats->samples.expected) {
 		(void)fprintf(out,
 			      "wick: only %.0f %% of the expected samples were taken: code that "
 			      "runs for less than one period gives none (raise -F to see more of "
 			      "it), or timers were late\n",
-			      percent(stats->samples, stats->expected));
+			      percent(stats->samples.count, stats->samples.expected));
 	}
-	if (lost == 0 || percent(lost, stats->samples) <= 1)
+	if (lost == 0 || percent(lost, stats->samples.count) <= 1)
 		return;
 	(void)fprintf(out, "wick: samples were lost because the buffer was full; %s",
-		      stats->away ? "record fewer processes" : "lower -F");
-	if (stats->ring_bytes > 0) /* the kernel limits the buffers of perf events */
+		      stats->offcpu.on ? "record fewer processes" : "lower -F");
+	if (stats->memory.ring_bytes > 0) /* the kernel limits the buffers of perf events */
 		(void)fprintf(
 			out,
 			", or enlarge the buffer: sudo sysctl kernel.perf_event_mlock_kb=%" PRIu64,
-			(stats->ring_bytes >> 10) * 4);
+			(stats->memory.ring_bytes >> 10) * 4);
 	(void)fputc('\n', out);
 }
 
@@ -328,7 +330,7 @@ static bool print_hidden(FILE *out, const struct record_config *config,
 	if (!is_hidden(config, path, sizeof(path)))
 		return false;
 	(void)fprintf(out, "wick: %s: ",
-		      result->stats.samples == 0 ? "no samples" : "no names and no callers");
+		      result->stats.samples.count == 0 ? "no samples" : "no names and no callers");
 	record_output_name(out, path);
 	(void)fputs(" is executable but not readable for you, and the kernel hides such programs; "
 		    "make it readable with chmod +r, or run as root\n",
@@ -343,17 +345,17 @@ static void print_advice(FILE *out, const struct record_config *config,
 	/* All waiting threads are in the scheduler, so functions say little. */
 	bool waits = config->sampling.mode != ENGINE_MODE_CPU;
 
-	if (stats->samples == 0 && result->killed_by > 0)
+	if (stats->samples.count == 0 && result->killed_by > 0)
 		record_output_killed(out, "wick: no samples", result);
-	else if (!print_hidden(out, config, result) && stats->samples == 0)
+	else if (!print_hidden(out, config, result) && stats->samples.count == 0)
 		(void)fprintf(out, "wick: no samples: %s\n", why_empty(result));
 	print_missing(out, stats);
-	if (stats->narrow > 0)
+	if (stats->stacks.narrow > 0)
 		(void)fprintf(out,
 			      "wick: %.0f %% of the samples are from 32-bit programs: their stacks "
 			      "use frame pointers only, and their functions have no names\n",
-			      percent(stats->narrow, stats->samples));
-	if (!is_stdout(config) && stats->samples > 0) {
+			      percent(stats->stacks.narrow, stats->samples.count));
+	if (!is_stdout(config) && stats->samples.count > 0) {
 		struct bytes name = {0};
 
 		text_put_shell(&name, config->output);
@@ -375,15 +377,15 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	print_samples(out, &result->stats);
 	print_pace(out, config, result);
 	print_stacks(out, &result->stats, config->sampling.depth,
-		     result->stats.by_fp ? known : NULL);
+		     result->stats.stacks.by_fp ? known : NULL);
 	print_left_out(out, &result->stats);
 	print_names(out, known, named_ns(result));
 	profile_free(known);
-	if (result->stats.heap_events > 0)
+	if (result->stats.heap.events > 0)
 		(void)fprintf(out,
 			      "  heap       %" PRIu64
 			      " allocations and frees; to see them: wick report --by site\n",
-			      result->stats.heap_events);
+			      result->stats.heap.events);
 	print_overhead(out, result);
 	record_output_remark(out, &result->stats);
 	print_advice(out, config, result);

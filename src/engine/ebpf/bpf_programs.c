@@ -186,13 +186,13 @@ static void add_stats(const struct walker_stats *walker, struct engine_stats *re
 {
 	uint64_t own = walker->counters[BPF_WALK_COUNT_OWN];
 
-	ret->kernel_bytes = walker->bytes;
-	ret->away_short = walker->counters[BPF_WALK_COUNT_SHORT];
-	ret->away_unkept = walker->counters[BPF_WALK_COUNT_AWAY_FULL];
-	ret->switches = walker->counters[BPF_WALK_COUNT_LEFT];
-	ret->other_switches = walker->switches > own ? walker->switches - own : 0;
-	ret->switch_cost_ns = walker->own_ns;
-	ret->other_switch_cost_ns = walker->switch_ns - walker->own_ns;
+	ret->memory.table_bytes = walker->bytes;
+	ret->offcpu.too_short = walker->counters[BPF_WALK_COUNT_SHORT];
+	ret->offcpu.unkept = walker->counters[BPF_WALK_COUNT_AWAY_FULL];
+	ret->offcpu.switches = walker->counters[BPF_WALK_COUNT_LEFT];
+	ret->offcpu.other_switches = walker->switches > own ? walker->switches - own : 0;
+	ret->cost.switch_ns = walker->own_ns;
+	ret->cost.other_switch_ns = walker->switch_ns - walker->own_ns;
 }
 
 static void count(struct perf_programs *base, struct perf_programs_counts *ret,

@@ -167,7 +167,7 @@ static bool bpf_sample_chain(struct bpf_programs *programs, const struct bpf_wal
 	if (head->end >= UNWIND_ROOT && head->end < UNWIND_ENDS)
 		add_end(programs, sample, head->end);
 	else if (head->end == BPF_WALK_FOREIGN_USER)
-		programs->output->stats.narrow++;
+		programs->output->stats.stacks.narrow++;
 	return true;
 }
 
@@ -364,9 +364,9 @@ static int put_share(struct bpf_programs *programs, const struct offcpu_lock_own
 		row->labels = labels_of(programs, label);
 		row->times = 1;
 	}
-	programs->output->stats.away_samples++;
+	programs->output->stats.offcpu.samples++;
 	if (row->stack != ID_NONE)
-		programs->output->stats.away_repeated += row->times - 1;
+		programs->output->stats.offcpu.repeated += row->times - 1;
 	return perf_put_sample(programs->output, row, err);
 }
 
@@ -488,7 +488,7 @@ static int put_away(struct bpf_programs *programs, struct tracked_process *proce
 		once.waited_ns = perf_rate_active_ns(programs->rate, woken_ns, times->back_ns);
 		row->time_ns = times->left_ns;
 	}
-	programs->output->stats.away_summed +=
+	programs->output->stats.offcpu.summed +=
 		away->sums.count + (!is_taken && times->left_ns != 0);
 	/* Only what was taken at random stands for others. */
 	if (is_taken && (!away->sums.forced || place->count == 0))

@@ -105,7 +105,7 @@ static void update_programs(struct perf_engine *engine)
 	(void)!read(engine->timer_fd, &ticks, sizeof(ticks)); /* nothing to read is fine */
 	/* Before the first sample the program is about to begin. */
 	if (perf_programs_drained(engine->programs) || engine->news ||
-	    (engine->command && engine->output.stats.samples == 0))
+	    (engine->command && engine->output.stats.samples.count == 0))
 		times.it_value.tv_nsec = (long)soon_ns;
 	engine->news = false;
 	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
@@ -176,10 +176,10 @@ static int count_late_losses(struct perf_engine *engine, int r)
 	if (r < 0 || !engine->programs || engine->overwrite_old)
 		return r;
 	perf_programs_count(engine->programs, &counts, NULL);
-	if (counts.lost <= engine->output.stats.lost)
+	if (counts.lost <= engine->output.stats.samples.lost)
 		return r;
-	late = counts.lost - engine->output.stats.lost;
-	engine->output.stats.lost += late;
+	late = counts.lost - engine->output.stats.samples.lost;
+	engine->output.stats.samples.lost += late;
 	return sink_loss(engine->output.sink, LOSS_RING_FULL, clock_monotonic_ns(), late);
 }
 
@@ -212,7 +212,7 @@ int perf_engine_stop(void *self, struct error *err)
  */
 static uint64_t sample_cost_ns(struct perf_engine *engine, bool final)
 {
-	uint64_t on_cpu = engine->output.stats.samples - engine->output.stats.away_samples;
+	uint64_t on_cpu = engine->output.stats.samples.count - engine->output.stats.offcpu.samples;
 
 	if (engine->sample_cost_ns > 0 || on_cpu == 0 ||
 	    (!final && clock_monotonic_ns() - engine->begun_ns < COST_AFTER_NS))
@@ -238,39 +238,39 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	uint64_t on_cpu;
 
 	*ret = engine->output.stats;
-	ret->ring_fill = engine->ring_fill;
+	ret->memory.ring_fill = engine->ring_fill;
 	/*
 	 * Without the kernel's share of the time there is no telling what to expect,
 	 * and the machine's own clock ticks are too coarse for a short while.
 	 */
 	if (engine->clock && !engine->away && engine->grant.kernel &&
 	    (!engine->machine || engine->output.stats.run_ns > MACHINE_LEAST_NS))
-		ret->expected = engine->rate.expected;
-	ret->unique_stacks = stack_cache_added(engine->output.cache);
+		ret->samples.expected = engine->rate.expected;
+	ret->stacks.unique = stack_cache_added(engine->output.cache);
 	/* What continues a copy comes from the kernel's walk, with the kernel's limit. */
-	ret->depth_limit =
-		engine->copies && engine->output.stats.ends[UNWIND_DEPTH - UNWIND_ROOT] == 0
+	ret->granted.depth_limit =
+		engine->copies && engine->output.stats.stacks.ends[UNWIND_DEPTH - UNWIND_ROOT] == 0
 			? engine->depth
 			: engine->grant.depth;
-	ret->tables = engine->copies || engine->programs;
-	ret->by_fp = !ret->tables;
-	ret->kernel = engine->grant.kernel;
-	ret->away = engine->away;
-	ret->ring_bytes = engine->ring_bytes;
-	ret->buffer_bytes = engine->ring_bytes * engine->rings.count;
+	ret->stacks.by_tables = engine->copies || engine->programs;
+	ret->stacks.by_fp = !ret->stacks.by_tables;
+	ret->granted.kernel = engine->grant.kernel;
+	ret->offcpu.on = engine->away;
+	ret->memory.ring_bytes = engine->ring_bytes;
+	ret->memory.buffer_bytes = engine->ring_bytes * engine->rings.count;
 	if (engine->programs) {
 		perf_programs_count(engine->programs, &counts, ret);
-		ret->depth_limit = engine->depth;
+		ret->granted.depth_limit = engine->depth;
 		if (!engine->clock)
 			ret->run_ns = counts.target_run_ns;
 	}
 	if (final)
 		perf_release(engine); /* its buffers count against what measuring needs */
-	on_cpu = engine->output.stats.samples - engine->output.stats.away_samples;
-	ret->cost_ns = sample_cost_ns(engine, final) * on_cpu;
+	on_cpu = engine->output.stats.samples.count - engine->output.stats.offcpu.samples;
+	ret->cost.target_ns = sample_cost_ns(engine, final) * on_cpu;
 	if (engine->programs)
-		ret->cost_ns = programs_cost_ns(engine, &counts);
-	ret->sample_cost_ns = on_cpu ? ret->cost_ns / on_cpu : 0;
+		ret->cost.target_ns = programs_cost_ns(engine, &counts);
+	ret->cost.sample_ns = on_cpu ? ret->cost.target_ns / on_cpu : 0;
 }
 
 const char *perf_engine_notice(void *self)

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/id_index.h"
+#include "engine/engine.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_overwrite.h"
 #include "engine/perf/perf_programs.h"
@@ -31,7 +32,7 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 	engine->walk.chain_depth = engine->grant.depth;
 	engine->copied_bytes += sample->stack_bytes;
 	end = chain_walk_copy(&engine->walk, process, sample);
-	engine->output.stats.narrow += end == -ENOTSUP;
+	engine->output.stats.stacks.narrow += end == -ENOTSUP;
 	engine->output.facts.end = end >= UNWIND_ROOT ? (uint8_t)end : 0;
 }
 
@@ -151,7 +152,7 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 	if (row.weight == 0)
 		return 0; /* of a pause */
 	perf_count_stack(&engine->output, &engine->output.facts);
-	engine->output.stats.seen_ns += engine->clock ? row.weight : 0;
+	engine->output.stats.samples.seen_ns += engine->clock ? row.weight : 0;
 	return put_sample(engine, ring, &sample, &row, err);
 }
 
@@ -202,7 +203,7 @@ static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,
 		lost -= perf_programs_count_lost_stacks(engine->programs, lost);
 	if (lost == 0 || perf_overwrite_knows_lost(engine, ring, lost))
 		return 0;
-	engine->output.stats.lost += lost;
+	engine->output.stats.samples.lost += lost;
 	return sink_loss(engine->output.sink, LOSS_RING_FULL,
 			 perf_record_time_ns(&engine->layout, header), lost);
 }
@@ -218,7 +219,7 @@ static void handle_throttle(struct perf_engine *engine, struct cpu_ring *ring,
 	uint64_t now_ns = perf_record_time_ns(&engine->layout, header);
 
 	if (header->type == PERF_RECORD_THROTTLE) {
-		engine->output.stats.throttled++;
+		engine->output.stats.samples.throttled++;
 		ring->throttled_at_ns = now_ns;
 	} else if (ring->throttled_at_ns > 0 && now_ns > ring->throttled_at_ns) {
 		uint64_t held_ns = now_ns - ring->throttled_at_ns;

@@ -524,7 +524,7 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 	if (engine->overwrite_old)
 		event_grant_samples_alone(&engine->grant);
 	if (engine->grant.attr.freq || (engine->clock && config->period == 0))
-		engine->output.stats.frequency_hz = wish.frequency_hz;
+		engine->output.stats.granted.frequency_hz = wish.frequency_hz;
 	return perf_rate_begin(engine, config->paused);
 }
 

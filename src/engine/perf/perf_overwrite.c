@@ -11,7 +11,7 @@ static int lose(struct perf_engine *engine, uint64_t samples)
 {
 	if (samples == 0)
 		return 0;
-	engine->output.stats.lost += samples;
+	engine->output.stats.samples.lost += samples;
 	return sink_loss(engine->output.sink, LOSS_RING_FULL, clock_monotonic_ns(), samples);
 }
 
@@ -39,8 +39,8 @@ int perf_overwrite_count(struct perf_engine *engine, bool last)
 {
 	struct perf_programs_counts counts;
 	uint64_t made = engine->made;
-	uint64_t known =
-		engine->output.stats.samples + engine->output.stats.lost - engine->side_lost;
+	uint64_t known = engine->output.stats.samples.count + engine->output.stats.samples.lost -
+			 engine->side_lost;
 
 	if (!is_numbered(engine))
 		return 0;

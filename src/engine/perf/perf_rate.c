@@ -36,7 +36,9 @@ int perf_rate_begin(struct perf_engine *engine, bool paused)
 	struct perf_rate *rate = &engine->rate;
 	struct perf_event_attr *attr = &engine->grant.attr;
 
-	rate->asked_hz = engine->output.stats.frequency_hz ? engine->output.stats.frequency_hz : 1;
+	rate->asked_hz = engine->output.stats.granted.frequency_hz
+				 ? engine->output.stats.granted.frequency_hz
+				 : 1;
 	rate->hz = rate->hz_before = rate->event_hz = rate->asked_hz;
 	rate->period = attr->freq ? 0 : attr->sample_period;
 	if (!paused)

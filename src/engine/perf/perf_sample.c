@@ -55,11 +55,11 @@ void perf_note_stack(struct sample_output *output, const struct sample_record *s
 
 void perf_count_stack(struct sample_output *output, const struct stack_facts *facts)
 {
-	output->stats.frames += facts->frames;
-	output->stats.truncated += facts->cut;
-	output->stats.slices += facts->outside;
+	output->stats.stacks.frames += facts->frames;
+	output->stats.stacks.truncated += facts->cut;
+	output->stats.stacks.slices += facts->outside;
 	if (facts->end >= UNWIND_ROOT)
-		output->stats.ends[facts->end - UNWIND_ROOT]++;
+		output->stats.stacks.ends[facts->end - UNWIND_ROOT]++;
 }
 
 const struct frame *perf_frames_of(struct sample_output *output, struct tracked_process *process,
@@ -90,7 +90,7 @@ uint32_t perf_stack_of(struct sample_output *output, struct tracked_process *pro
 
 int perf_lose_sample(struct sample_output *output, uint64_t time_ns)
 {
-	output->stats.lost++;
+	output->stats.samples.lost++;
 	return sink_loss(output->sink, LOSS_NO_MEMORY, time_ns, 1);
 }
 
@@ -114,7 +114,7 @@ int perf_put_sample(struct sample_output *output, const struct sample_row *row, 
 {
 	if (row->stack == ID_NONE)
 		return perf_lose_sample(output, row->time_ns);
-	output->stats.samples++;
+	output->stats.samples.count++;
 	return put_row(output, &output->columns[0], row, err);
 }
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "engine/engine.h"
+#include "engine/engine_stats.h"
 #include "engine/perf/counters.h"
 #include "engine/perf/event_group.h"
 #include "engine/perf/stack_facts.h"

@@ -16,6 +16,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "engine/engine_stats.h"
 #include "engine/ptrace/refusal.h"
 #include "engine/ptrace/sampler.h"
 #include "engine/ptrace/stop_times.h"
@@ -124,15 +125,15 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 	    0)
 		stack = raw_stacks_id(engine->stacks, process, &raw);
 	if (stack == ID_NONE) {
-		engine->stats.lost++;
+		engine->stats.samples.lost++;
 		return sink_loss(engine->sink, LOSS_NO_MEMORY, sample->time_ns, 1);
 	}
-	engine->stats.samples++;
-	engine->stats.seen_ns += weight;
-	engine->stats.frames += sample->count + sample->kernel_count;
-	engine->stats.truncated += sample->end == UNWIND_DEPTH;
-	engine->stats.tables = true;
-	engine->stats.ends[sample->end - UNWIND_ROOT]++;
+	engine->stats.samples.count++;
+	engine->stats.samples.seen_ns += weight;
+	engine->stats.stacks.frames += sample->count + sample->kernel_count;
+	engine->stats.stacks.truncated += sample->end == UNWIND_DEPTH;
+	engine->stats.stacks.by_tables = true;
+	engine->stats.stacks.ends[sample->end - UNWIND_ROOT]++;
 	return sink_batch(engine->sink, &batch, err);
 }
 
@@ -234,7 +235,7 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 		sampler.flags |= STOPPER_NEW_THREADS | (target->children ? STOPPER_CHILDREN : 0);
 	if (target->kind == TARGET_COMMAND)
 		sampler.flags |= STOPPER_OWN_CHILD;
-	if (engine->stats.kernel) {
+	if (engine->stats.granted.kernel) {
 		sampler.kernel_address = config->kernel_address;
 		sampler.kernel_self = config->kernel_self;
 	}
@@ -244,7 +245,7 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!engine->tracker || !engine->stacks || engine->timer_fd < 0 || engine->epoll_fd < 0)
 		return error_set(err, -ENOMEM, "out of memory or descriptors");
-	schema.period = NS_PER_SEC / engine->stats.frequency_hz;
+	schema.period = NS_PER_SEC / engine->stats.granted.frequency_hz;
 	r = sink_schema(engine->sink, &schema, &engine->schema);
 	if (r < 0)
 		return error_errno(err, r, "the ptrace engine cannot describe its samples");
@@ -288,18 +289,18 @@ static int ptrace_engine_open(const struct engine_config *config, const struct t
 	engine->timer_fd = engine->epoll_fd = -1;
 	engine->depth = config->depth;
 	engine->waiting = target->kind == TARGET_COMMAND;
-	engine->stats.frequency_hz = config->frequency_hz;
-	engine->stats.kernel =
+	engine->stats.granted.frequency_hz = config->frequency_hz;
+	engine->stats.granted.kernel =
 		config->kernel && config->kernel_address && kernel_stack_probe() == 0;
 	if (!config->rate_given && config->frequency_hz > DEFAULT_HZ)
-		engine->stats.frequency_hz = DEFAULT_HZ;
-	engine->rate_hz = config->paused ? 0 : engine->stats.frequency_hz;
+		engine->stats.granted.frequency_hz = DEFAULT_HZ;
+	engine->rate_hz = config->paused ? 0 : engine->stats.granted.frequency_hz;
 	(void)snprintf(engine->notice, sizeof(engine->notice),
 		       "the ptrace engine samples wall-clock time of all threads, %u times a "
 		       "second, %s%s%s%s%s",
-		       engine->stats.frequency_hz,
-		       engine->stats.kernel ? "with kernel frames of sleeping threads"
-					    : "without kernel frames",
+		       engine->stats.granted.frequency_hz,
+		       engine->stats.granted.kernel ? "with kernel frames of sleeping threads"
+						    : "without kernel frames",
 		       config->unwind == ENGINE_UNWIND_FP ? ", by frame pointers only" : "",
 		       config->stack_bytes < ENGINE_STACK_BYTES
 			       ? "; it copies no stacks: --stack-size has no effect"
@@ -386,10 +387,10 @@ static void ptrace_engine_stats(void *self, bool final, struct engine_stats *ret
 
 	(void) final;
 	*ret = engine->stats;
-	ret->unique_stacks = raw_stacks_unique(engine->stacks);
-	ret->depth_limit = engine->depth;
-	ret->sample_cost_ns = stop_times_quantile_ns(sampler_times(engine->sampler), 0.5);
-	ret->cost_ns = ret->sample_cost_ns * engine->stats.samples;
+	ret->stacks.unique = raw_stacks_unique(engine->stacks);
+	ret->granted.depth_limit = engine->depth;
+	ret->cost.sample_ns = stop_times_quantile_ns(sampler_times(engine->sampler), 0.5);
+	ret->cost.target_ns = ret->cost.sample_ns * engine->stats.samples.count;
 }
 
 static const char *ptrace_engine_notice(void *self)

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "engine/engine_stats.h"
 #include "engine/signal/tick_clock.h"
 #include "wire/session.h"
 
@@ -43,7 +44,7 @@ void session_note_threads(struct engine_stats *stats, const uint64_t *counts)
 			     "not recorded: %llu thread%s beyond the limit of %u at once; %s",
 			     (unsigned long long)counts[SESSION_NO_SLOT],
 			     session_note_s(counts[SESSION_NO_SLOT]), SESSION_SLOTS,
-			     stats->heap_events > 0 || counts[SESSION_HEAP_MISSED] > 0
+			     stats->heap.events > 0 || counts[SESSION_HEAP_MISSED] > 0
 				     ? "follow the heap from outside: wick heap -p PID"
 				     : "use --engine perf");
 	if (counts[SESSION_NO_TIMER] > 0)
@@ -57,13 +58,13 @@ void session_note_threads(struct engine_stats *stats, const uint64_t *counts)
 			     (unsigned long long)counts[SESSION_SHARED_TIMER],
 			     session_note_s(counts[SESSION_SHARED_TIMER]));
 	/* For the heap the number of walked stacks is unknown. */
-	if (stats->heap_events == 0 && stats->samples > 0 &&
-	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples)
+	if (stats->heap.events == 0 && stats->samples.count > 0 &&
+	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples.count)
 		session_note(stats,
 			     "%.0f %% of stacks by frame pointers only, because unwind tables are "
 			     "missing: callers may be missing",
 			     100.0 * (double)counts[SESSION_FRAME_POINTERS] /
-				     (double)stats->samples);
+				     (double)stats->samples.count);
 }
 
 void heap_marks_take(struct heap_marks *marks, const struct tick_clock *clock,
@@ -147,7 +148,7 @@ void session_note_heap(struct engine_stats *stats, const uint64_t *counts,
 			     counts[SESSION_NO_SLOT] > 0
 				     ? "had no buffer space"
 				     : "started without the C library, or inside another call");
-	if (counts[SESSION_HEAP_BYPASSED] > 0 && stats->heap_events > 0) /* else: absence */
+	if (counts[SESSION_HEAP_BYPASSED] > 0 && stats->heap.events > 0) /* else: absence */
 		session_note(stats,
 			     "%llu program%s used a statically linked malloc() instead of the "
 			     "library's: its blocks are not seen; link the allocator dynamically",

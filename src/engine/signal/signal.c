@@ -13,6 +13,7 @@
 #include "base/id_index.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "engine/engine_stats.h"
 #include "engine/signal/heap_ring.h"
 #include "engine/signal/hooks.h"
 #include "engine/signal/missing_preload.h"
@@ -275,17 +276,17 @@ static int on_sample(void *self, struct process_file *file, const struct process
 		return 0;
 	}
 	if (stack == ID_NONE) {
-		engine->stats.lost++;
+		engine->stats.samples.lost++;
 		return sink_loss(engine->sink, LOSS_NO_MEMORY, time_ns, 1);
 	}
 	if (sample->texts)
 		return user_events_keep(engine->told, &batch);
-	engine->stats.samples++;
-	engine->stats.frames += sample->count;
-	engine->stats.truncated += sample->end == UNWIND_DEPTH;
-	engine->stats.ends[sample->end - UNWIND_ROOT]++;
+	engine->stats.samples.count++;
+	engine->stats.stacks.frames += sample->count;
+	engine->stats.stacks.truncated += sample->end == UNWIND_DEPTH;
+	engine->stats.stacks.ends[sample->end - UNWIND_ROOT]++;
 	engine->stats.run_ns += engine->wall ? 0 : sample->weight_ns;
-	engine->stats.seen_ns += sample->weight_ns;
+	engine->stats.samples.seen_ns += sample->weight_ns;
 	return sink_batch(engine->sink, &batch, NULL);
 }
 
@@ -374,8 +375,8 @@ static int drain_file(struct signal_engine *engine, struct process_file *file)
 	file->fill = 0;
 	lost = process_file_take_lost(file);
 	missed = process_file_take_missed(file);
-	engine->stats.lost += lost + missed;
-	engine->stats.heap_missed += missed;
+	engine->stats.samples.lost += lost + missed;
+	engine->stats.heap.missed += missed;
 	if (r == 0 && lost > 0)
 		r = sink_loss(engine->sink, LOSS_RING_FULL, clock_monotonic_ns(), lost);
 	if (r == 0 && missed > 0)
@@ -460,7 +461,7 @@ static void add_remarks(const struct signal_engine *engine, struct engine_stats 
 	const char *absent = missing_preload_tell(&engine->absence, engine->session.folder, false);
 	uint64_t damaged = engine->heap ? heap_rings_damaged(engine->heap) : 0;
 
-	if (absent && (stats->samples > 0 || stats->heap_events > 0))
+	if (absent && (stats->samples.count > 0 || stats->heap.events > 0))
 		session_note(stats, "%s", absent);
 	if (counts[SESSION_FAULTS] > 0)
 		session_note(
@@ -541,14 +542,14 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	struct signal_engine *engine = self;
 
 	*ret = engine->stats;
-	ret->tables = true;
-	ret->cost_ns = ticks_cost_ns(engine);
-	ret->sample_cost_ns = ret->samples > 0 ? ret->cost_ns / ret->samples : 0;
+	ret->stacks.by_tables = true;
+	ret->cost.target_ns = ticks_cost_ns(engine);
+	ret->cost.sample_ns = ret->samples.count > 0 ? ret->cost.target_ns / ret->samples.count : 0;
 	for (size_t i = 0; engine->samples && i < engine->files.count; i++)
-		ret->buffer_bytes += process_file_ring_bytes(engine->files.items[i]);
+		ret->memory.buffer_bytes += process_file_ring_bytes(engine->files.items[i]);
 	/* A thread that records everything wakes us when its ring is half full, and waits. */
-	ret->ring_fill = engine->samples ? engine->ring_fill : 0;
-	ret->heap_events = engine->heap ? heap_rings_events(engine->heap) : 0;
+	ret->memory.ring_fill = engine->samples ? engine->ring_fill : 0;
+	ret->heap.events = engine->heap ? heap_rings_events(engine->heap) : 0;
 	if (!final)
 		return;
 	log_debug("signal: %llu ticks of %llu ns, delivered in %llu ns",
@@ -557,7 +558,7 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 	for (size_t i = 0; i < engine->files.count; i++)
 		count_up(engine, engine->files.items[i]);
 	expect(engine);
-	ret->expected = engine->expected;
+	ret->samples.expected = engine->expected;
 	add_remarks(engine, ret);
 	add_absence(engine, ret);
 }
@@ -752,8 +753,8 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 	engine->absence.sampled = config->heap.sample_bytes > 0;
 	engine->hooks =
 		(struct hooks){.items = config->heap.hooks, .count = config->heap.hook_count};
-	engine->stats.frequency_hz = config->frequency_hz;
-	engine->stats.depth_limit = config->depth;
+	engine->stats.granted.frequency_hz = config->frequency_hz;
+	engine->stats.granted.depth_limit = config->depth;
 	engine->session = (struct session){.tables_fd = -1, .wake_fd = -1, .control_fd = -1};
 	r = set_up(engine, config, err);
 	if (r < 0) {

@@ -410,13 +410,13 @@ static void uprobe_stats(void *self, bool final, struct engine_stats *ret)
 	if (!engine->ended)
 		heap_probes_stats(engine->walker, &heap);
 	perf_engine_stats(engine->perf, final, ret);
-	ret->heap_events = engine->programs->heap.events;
-	ret->heap_calls =
+	ret->heap.events = engine->programs->heap.events;
+	ret->heap.calls =
 		counters[BPF_HEAP_COUNT_HITS] - engine->counted.counters[BPF_HEAP_COUNT_HITS];
-	ret->heap_before_bytes = engine->prior_heap_bytes;
-	ret->cost_ns = heap.run_ns - engine->counted.run_ns +
-		       ret->heap_calls * engine->cost.entry_ns +
-		       counters[BPF_HEAP_COUNT_RETURNS] * engine->cost.return_ns;
+	ret->heap.before_bytes = engine->prior_heap_bytes;
+	ret->cost.target_ns = heap.run_ns - engine->counted.run_ns +
+			      ret->heap.calls * engine->cost.entry_ns +
+			      counters[BPF_HEAP_COUNT_RETURNS] * engine->cost.return_ns;
 	(void)snprintf(ret->why_none, sizeof(ret->why_none),
 		       "the process called none of the functions of %.150s; if it has another "
 		       "allocator, give it with --allocator",

@@ -43,11 +43,11 @@ void status_write(const struct recorder_status *status, struct bytes *ret)
 	json_string(&json, "state", pace->hz == 0 ? "paused" : "recording");
 	json_string(&json, "why", why_of(pace));
 	json_u64(&json, "elapsed_ns", status->elapsed_ns);
-	json_u64(&json, "samples", status->stats->samples + status->stats->away_repeated);
-	json_u64(&json, "lost", status->stats->lost);
+	json_u64(&json, "samples", status->stats->samples.count + status->stats->offcpu.repeated);
+	json_u64(&json, "lost", status->stats->samples.lost);
 	json_u64(&json, "rate_hz", pace->fixed ? 0 : pace->hz);
 	json_u64(&json, "rate_failures", pace->failures);
-	json_u64(&json, "asked_hz", status->stats->frequency_hz);
+	json_u64(&json, "asked_hz", status->stats->granted.frequency_hz);
 	json_double(&json, "overhead_percent", 100 * pace->budget.spent, 3);
 	json_string(&json, "output", status->output);
 	json_u64(&json, "kept_bytes", status->kept_bytes);
