@@ -85,7 +85,7 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 static int check_wakers(const struct engine_ops *ops, const struct engine_config *config,
 			struct error *err)
 {
-	if (!config || !config->wakers || config->mode == ENGINE_MODE_CPU || ops->tells_wakers)
+	if (!config || !config->wakers || config->mode == ENGINE_MODE_CPU || ops->records_wakers)
 		return 0;
 	return error_advise(err,
 			    error_set(err, -EINVAL,

@@ -106,7 +106,7 @@ struct engine_process {
 struct engine_ops {
 	const char *name;
 	const char *summary;
-	bool tells_wakers; /* can record who ends a sleep; see engine_config */
+	bool records_wakers; /* can record who ends a sleep; see engine_config */
 	/* 0 when the engine works here, else a negative errno and the reason. */
 	int (*probe)(struct error *err);
 	/* Optional: 0 when it can watch such a target, else a negative errno and the reason. */

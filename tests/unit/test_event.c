@@ -194,7 +194,7 @@ static void samples_and_what_is_mapped_can_be_told_apart(void **state)
 	struct event_grant side;
 
 	(void)state;
-	event_grant_samples_alone(&grant);
+	event_grant_samples_only(&grant);
 	event_grant_side(&grant, &side);
 	assert_true(grant.attr.write_backward);
 	assert_false(grant.attr.mmap || grant.attr.mmap2 || grant.attr.comm || grant.attr.task);

@@ -172,9 +172,9 @@ static bool bpf_sample_chain(struct bpf_programs *programs, const struct bpf_wal
 }
 
 bool bpf_sample_read_head(struct bpf_programs *programs, struct tracked_process *process,
-			  const struct bpf_walk_head *told, struct sample_record *sample)
+			  const struct bpf_walk_head *changed, struct sample_record *sample)
 {
-	struct bpf_walk_head head = *told;
+	struct bpf_walk_head head = *changed;
 
 	if (head.kind != BPF_WALK_SLICE && head.kind != BPF_WALK_LEAVING &&
 	    head.kind != BPF_WALK_WAKER_SLICE) {
@@ -303,7 +303,7 @@ bool bpf_sample_keep_leaver(struct bpf_programs *programs, struct sample_record 
 	frames = perf_frames_of(programs->output, process, sample, &count);
 	if (kept_stacks_put(&programs->leavers, (uint32_t)head.value, frames, count) < 0)
 		return false;
-	kept_stacks_tell(&programs->leavers, &programs->output->facts);
+	kept_stacks_set_facts(&programs->leavers, &programs->output->facts);
 	return true;
 }
 
@@ -352,7 +352,7 @@ struct away_longest {
 	uint64_t ns;
 };
 
-/* Puts one row. How many times it stands for is told of locks alone: how often is waited. */
+/* Puts one row. Only rows of locks say how many waits they stand for. */
 static int put_share(struct bpf_programs *programs, const struct offcpu_lock_owner *owner,
 		     struct sample_row *row, enum offcpu_reason label, uint64_t lock,
 		     struct error *err)

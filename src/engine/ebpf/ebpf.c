@@ -72,10 +72,10 @@ static int fall_back(const struct engine_config *config, const struct target *ta
 }
 
 /* What is not granted, in words. */
-static void tell_limits(const struct engine_config *config, const struct target *target,
+static void note_limits(const struct engine_config *config, const struct target *target,
 			const struct walker *walker, struct perf_engine *engine)
 {
-	if (config->wakers && !walker_tells_interrupts(walker))
+	if (config->wakers && !walker_knows_interrupts(walker))
 		perf_note(engine, "this kernel does not say what runs in an interrupt: wakers are "
 				  "told from timers and devices by the kernel's stack");
 	if (config->mode != ENGINE_MODE_CPU &&
@@ -162,7 +162,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 		perf_programs_close(&programs->base);
 		return r;
 	}
-	tell_limits(config, target, programs->walker, engine);
+	note_limits(config, target, programs->walker, engine);
 	*ret_self = engine;
 	return 0;
 }
@@ -171,7 +171,7 @@ const struct engine_ops ebpf_engine_ops = {
 	.name = "ebpf",
 	.summary = "programs in the kernel that walk stacks by unwind tables",
 	.probe = ebpf_engine_probe,
-	.tells_wakers = true,
+	.records_wakers = true,
 	.open = ebpf_engine_open,
 	.start = perf_engine_start,
 	.fd = perf_engine_fd,

@@ -3,9 +3,9 @@
 #define WICK_ENGINE_EBPF_EBPF_H
 
 /*
- * ebpf: the engine whose samples are made by programs in the kernel, which walk
- * stacks with our tables: no frame pointers, no copies of stacks. Whom to watch,
- * what is mapped where and when are perf events' business as in the perf engine.
+ * ebpf: the engine whose samples are made by BPF programs in the kernel, which walk stacks with
+ * our tables: no frame pointers, no copies of stacks. The events, the rings and the records of
+ * tasks and mappings are those of the perf engine.
  */
 
 #include <stdint.h>
@@ -14,7 +14,8 @@ struct engine_ops;
 
 extern const struct engine_ops ebpf_engine_ops;
 
-/* Ids inside a container are others than the kernel's: those of this namespace; 0: of none. */
+/* The inode of our pid namespace, if ids there differ from the kernel's (in a container); else 0.
+ */
 uint32_t ebpf_namespace_of_ids(void);
 
 #endif

@@ -3,10 +3,10 @@
 #define WICK_ENGINE_EBPF_HEAP_EVENTS_H
 
 /*
- * heap_events: what BPF programs at an allocator's functions wrote, as events of the heap.
+ * heap_events: turns the records of BPF programs at an allocator's functions into heap events.
  *
- * Records come in order of time, threads mixed; the sink wants the events of one thread
- * after the other. They gather here until they are handed on.
+ * Records come in order of time, threads mixed; the sink wants events grouped by thread. They
+ * are collected here until they are flushed.
  */
 
 #include <stdbool.h>
@@ -27,20 +27,20 @@ struct bpf_heap_row {
 
 struct bpf_heap {
 	bool on;
-	uint64_t sample_bytes; /* 0: all blocks are told of */
+	uint64_t sample_bytes; /* 0: all blocks are recorded */
 	uint64_t events;
 	VEC(struct bpf_heap_row) rows;
-	VEC(struct heap_event) batch; /* that is being handed on */
-	VEC(bool) rated;              /* threads that were told of as sampled */
+	VEC(struct heap_event) batch; /* of one thread, for the sink */
+	VEC(bool) rated;              /* by thread: the sink knows that its blocks are sampled */
 };
 
 void bpf_heap_fini(struct bpf_heap *heap);
 
-/* Whether a record is one of these. */
+/* Whether a record is about the heap. */
 bool bpf_heap_is(const struct sample_record *sample);
 int bpf_heap_take(struct bpf_programs *programs, struct sample_record *sample, struct error *err);
 
-/* Hands on what has gathered; all that happened until then has come. */
+/* Hands all events to the sink, which learns that those up to until_ns are complete. */
 int bpf_heap_flush(struct bpf_programs *programs, uint64_t until_ns, struct error *err);
 
 #endif

@@ -3,10 +3,10 @@
 #define WICK_ENGINE_EBPF_HEAP_PROBES_H
 
 /*
- * heap_probes: the walker's programs at the functions of an allocator.
+ * heap_probes: attaches the walker's programs to the functions of an allocator.
  *
- * One link has all functions of a process where the kernel knows such links (6.13); before
- * that each has a probe at its entry and one at its return. They end with our descriptors.
+ * Since Linux 6.13 one link covers all functions of a process; older kernels need a probe at the
+ * entry and one at the return of each. They end with our descriptors.
  */
 
 #include <stdint.h>
@@ -34,9 +34,9 @@ struct heap_places {
 	uint32_t count;
 };
 
-/* What the programs must know before they are loaded. */
+/* Constants of the programs, set before they are loaded. */
 struct heap_probes_config {
-	uint64_t sample_bytes; /* 0: all blocks are told of */
+	uint64_t sample_bytes; /* 0: all blocks are recorded */
 	uint32_t range_count;
 	struct bpf_heap_range ranges[BPF_HEAP_FUNCTIONS];
 };
@@ -49,22 +49,22 @@ struct heap_links {
 
 struct heap_probes_stats {
 	uint64_t counters[BPF_HEAP_COUNTERS];
-	uint64_t run_ns; /* of the programs; 0: the kernel does not tell */
+	uint64_t run_ns; /* of the programs; 0: unknown */
 };
 
-/* For the walker, before it loads: NULL when the heap is not followed. */
+/* Called by the walker before it loads the programs; config NULL: without heap programs. */
 int heap_probes_prepare(struct wick_bpf *programs, const struct heap_probes_config *config,
 			uint32_t cpu_count);
 
-/* Puts probes at a file's functions for one process. *ret is to be detached also on failure. */
+/* Attaches probes to a file's functions in one process. On failure nothing stays attached. */
 int heap_links_attach(struct walker *walker, const struct heap_places *places, pid_t pid,
 		      struct heap_links *ret, struct error *err);
 void heap_links_detach(struct heap_links *links);
 
-/* The key of a process's address space. Returns 0, or a negative errno: it may be gone. */
+/* The key of a process's address space. Returns 0 or a negative errno; it may have ended. */
 int heap_probes_space(struct walker *walker, pid_t pid, struct bpf_walk_key *ret);
 
-/* Where calls return to whose return is shown. */
+/* The address in the process to which probed calls return. */
 void heap_probes_set_trampoline(struct walker *walker, uint64_t address);
 void heap_probes_set_phase(struct walker *walker, enum bpf_heap_phase phase);
 void heap_probes_stats(struct walker *walker, struct heap_probes_stats *ret);

@@ -45,7 +45,7 @@ int kept_stacks_put(struct kept_stacks *stacks, uint32_t tid, const struct frame
 	return 0;
 }
 
-void kept_stacks_tell(struct kept_stacks *stacks, const struct stack_facts *facts)
+void kept_stacks_set_facts(struct kept_stacks *stacks, const struct stack_facts *facts)
 {
 	if (stacks->items.count > 0)
 		stacks->items.items[stacks->items.count - 1].facts = *facts;

@@ -3,7 +3,7 @@
 #define WICK_ENGINE_EBPF_KEPT_STACKS_H
 
 /*
- * kept_stacks: frames of stacks that wait for a later record of the same thread.
+ * kept_stacks: frames of stacks, kept until a later record of the same thread needs them.
  */
 
 #include <stdbool.h>
@@ -22,18 +22,18 @@ struct kept_stack {
 };
 
 struct kept_stacks {
-	VEC(struct kept_stack) items; /* what came first stands first, mostly */
-	size_t limit;                 /* beyond it the first half goes; 0: none */
+	VEC(struct kept_stack) items; /* mostly in the order in which they were put */
+	size_t limit;                 /* when it is reached the first half is dropped; 0: none */
 };
 
 void kept_stacks_fini(struct kept_stacks *stacks);
 
-/* Keeps a copy in place of what was kept of the thread before. 0 or -ENOMEM. */
+/* Keeps a copy, which replaces the thread's earlier one. Returns 0 or -ENOMEM. */
 int kept_stacks_put(struct kept_stacks *stacks, uint32_t tid, const struct frame *frames, size_t n);
-/* Adds what is known of the one that was put last. */
-void kept_stacks_tell(struct kept_stacks *stacks, const struct stack_facts *facts);
+/* Sets the facts of the stack that was put last. */
+void kept_stacks_set_facts(struct kept_stacks *stacks, const struct stack_facts *facts);
 
-/* Hands out what was kept of a thread, whose frames the caller frees. False when nothing was. */
+/* Removes the stack of a thread; the caller frees its frames. False: none was kept. */
 bool kept_stacks_take(struct kept_stacks *stacks, uint32_t tid, struct kept_stack *ret);
 
 #endif

@@ -3,7 +3,7 @@
 #define WICK_ENGINE_EBPF_LONG_STACK_H
 
 /*
- * long_stack: the stack of a slice that does not fit into one record, put together.
+ * long_stack: joins the parts of a slice whose stack does not fit into one record.
  */
 
 #include <stdbool.h>
@@ -16,17 +16,17 @@
 struct sample_record;
 
 struct long_stack {
-	const uint8_t *of; /* the raw part of the record that it begins in; NULL: none */
-	uint8_t *bytes;    /* room for the longest, made when first needed */
+	const uint8_t *of; /* the raw part of the first record; NULL: none */
+	uint8_t *bytes;    /* room for the longest stack; allocated when first needed */
 	uint64_t size;
 };
 
 void long_stack_fini(struct long_stack *stack);
 
-/* Begins with a record. False when all of its stack is in it. */
+/* Begins with a record. False: it has the whole stack. */
 bool long_stack_begin(struct long_stack *stack, const struct sample_record *sample);
 
-/* Adds the next part. False when it is none, or the last one. */
+/* Adds the next part. False: it was the last one, or did not fit. */
 bool long_stack_add(struct long_stack *stack, const struct sample_record *more);
 
 #endif

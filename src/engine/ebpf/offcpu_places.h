@@ -3,13 +3,13 @@
 #define WICK_ENGINE_EBPF_OFFCPU_PLACES_H
 
 /*
- * offcpu_places: which stacks were seen at the places that threads leave their CPUs from.
+ * offcpu_places: the stacks that were seen at the places where threads leave their CPUs.
  *
- * Where a thread leaves its CPU very often, its stack is taken some of the times only, at
- * random; of the others the sums are known, see bpf/offcpu.bpf.c. Such a sum is shared by the
- * stacks that were taken at the place of late, as their own times are to each other. Nearly
- * always that is one stack. A long time and a short one have the same chance to be taken, so
- * that the shares come out right when many are added up, and their sum is exact always.
+ * Where a thread leaves its CPU very often, its stack is taken only some of the times, at random;
+ * the other times are added up, see bpf/offcpu.bpf.c. Such a sum is divided among the stacks that
+ * were recently taken at the place, in proportion to their own times. Nearly always that is one
+ * stack. Long and short times have the same chance to be taken, so the shares are right on
+ * average, and their sum is always exact.
  */
 
 #include <stddef.h>
@@ -17,34 +17,35 @@
 
 #include "engine/perf/stack_facts.h"
 
-#define AWAY_STACKS 8u /* that are kept of a place */
+#define AWAY_STACKS 8u /* kept for each place */
 
 struct offcpu_places;
 struct bpf_walk_sums;
 
-/* A time off a CPU: asleep, then waiting for the CPU; and the stack of either. */
+/* A time off a CPU: asleep, then waiting for the CPU; each has its stack. */
 struct away_time {
 	uint32_t slept_stack;
 	uint32_t waited_stack;
 	uint64_t slept_ns;
 	uint64_t waited_ns;
-	uint64_t lock;   /* that it slept for; 0: none */
-	uint64_t chance; /* that one like it is taken, beside others; of one that is added: unset */
+	uint64_t lock;   /* that it waited for; 0: none */
+	uint64_t chance; /* that such a time is taken, relative to others; unset in a time that is
+			    added */
 	struct stack_facts facts; /* of the stacks */
 };
 
-/* What is known of times that were added up: how long they were together, and how many. */
+/* Times that were added up. */
 struct away_sum {
 	uint64_t ns;
 	uint64_t count;
-	uint64_t longest_ns; /* no single time was longer; 0: not known */
+	uint64_t longest_ns; /* no single time was longer; 0: unknown */
 };
 
 struct away_share {
 	uint32_t stack;
 	uint64_t lock;
 	uint64_t ns;
-	uint64_t count; /* of the times; one at least */
+	uint64_t count; /* of times; at least one */
 	uint64_t chance;
 	struct stack_facts facts;
 };
@@ -56,36 +57,36 @@ struct offcpu_place {
 	uint64_t sp;
 	uint64_t calls;
 	uint64_t lock;
-	uint32_t count;                       /* of stacks */
-	uint32_t oldest;                      /* of those of a place that is anywhere */
-	uint64_t turn;                        /* of offcpu_place_choose() */
-	uint64_t owed;                        /* times that shares had beyond those there were */
-	struct away_time stacks[AWAY_STACKS]; /* with the sums of their times, which fade */
+	uint32_t count;  /* of stacks */
+	uint32_t oldest; /* next to be replaced, in the place of a state (pc is 0) */
+	uint64_t turn;   /* state of offcpu_place_choose() */
+	uint64_t owed;   /* times that shares have had in excess */
+	struct away_time stacks[AWAY_STACKS]; /* with the sums of their times, which decay */
 };
 
 /* NULL without memory. */
 struct offcpu_places *offcpu_places_new(void);
 void offcpu_places_free(struct offcpu_places *places); /* NULL is fine */
 
-/* Forgets all: stacks have other numbers from now on. NULL is fine. */
+/* Forgets all places: ids of stacks are no longer valid. NULL is fine. */
 void offcpu_places_clear(struct offcpu_places *places);
 
-/* The place of a thread; one that is new, or was forgotten for another, has no stacks. */
+/* The place of a thread; it has no stacks if it is new or another place took its room. */
 struct offcpu_place *offcpu_places_find(struct offcpu_places *places, uint32_t tid,
 					const struct bpf_walk_sums *sums);
 
-/* The stack of a time was taken. */
+/* Adds a time whose stack was taken. */
 void offcpu_place_add(struct offcpu_place *place, const struct away_time *time);
 
 /*
- * The stack that one time is told with which was not taken: one for that lock, if there is any.
- * Each has its turn as often as its times are to those of others. NULL: the place has none.
+ * Chooses a stack for one time whose own stack was not taken: one that waited for that lock, if
+ * there is any. Each is chosen in proportion to its times. NULL: the place has none.
  */
 const struct away_time *offcpu_place_choose(struct offcpu_place *place, uint64_t lock);
 
 /*
- * Shares a time between the stacks of a place, those of sleeping, each with the lock that it was
- * for, or those of waiting. Returns how many have a part of it; 0: none is known.
+ * Divide a sum among the stacks of a place: the time asleep among stacks and locks, or the time
+ * waiting for a CPU among stacks. Return the number of shares; 0: no stack is known.
  */
 size_t offcpu_place_share_slept(struct offcpu_place *place, struct away_sum sum,
 				struct away_share shares[AWAY_STACKS]);

@@ -3,10 +3,10 @@
 #define WICK_ENGINE_EBPF_OFFCPU_WATCH_H
 
 /*
- * offcpu_watch: begins and ends the watching of threads that are off their CPUs, and keeps
- * what that costs below a share of the time that they run: see bpf/offcpu.bpf.c for what is left
- * out then. Samples of time on the CPUs have a budget of their own. Where short times are left
- * out (--min-block) every stack is taken until that costs too much.
+ * offcpu_watch: begins and ends the watching of threads off their CPUs, and keeps its cost below
+ * a share of the time that they run: see bpf/offcpu.bpf.c for what is left out then. Samples of time
+ * on the CPUs have a budget of their own. With --min-block every stack is taken until that costs
+ * too much.
  */
 
 #include <stdbool.h>
@@ -19,31 +19,31 @@ struct target;
 
 struct offcpu_pace {
 	double budget;   /* 0: every stack is taken */
-	uint64_t gap_ns; /* between stacks of a thread at one place, about; 0: none yet */
-	bool paused;     /* nothing is kept of who leaves its CPU */
-	/* When that was looked at, and the figures then: */
+	uint64_t gap_ns; /* average, between stacks of a thread at one place; 0: no gap yet */
+	bool paused;     /* threads that leave their CPUs are ignored */
+	/* The last check, and the totals then: */
 	uint64_t look_ns;
 	uint64_t cost_ns;
 	uint64_t run_ns;
 };
 
-/* Looks at a stretch: cost and the time that threads ran, in all. Returns the gap from now on. */
+/* Adjusts the gap from the totals of cost and run time, and returns it. */
 uint64_t offcpu_pace_look(struct offcpu_pace *pace, uint64_t cost_ns, uint64_t run_ns);
 
-/* To be called often. */
+/* Checks the cost from time to time; call it often. */
 void offcpu_watch_look(struct bpf_programs *programs, uint64_t now_ns);
 /*
- * Sets what is right for the rate of now: at rate 0, a pause, no stacks are taken. When that is
- * over threads that sleep count from now_ns on.
+ * Applies the current rate: at rate 0, a pause, no stacks are taken. After a pause, threads that
+ * sleep count from now_ns on.
  */
 int offcpu_watch_apply(struct bpf_programs *programs, uint64_t now_ns, struct error *err);
 
-/* A command is watched from its exec on, so this comes before; all others at the start. */
+/* Prepares all; a command is watched from its exec on, other targets from the start on. */
 int offcpu_watch_arm(struct bpf_programs *programs, const struct engine_config *config,
 		     const struct target *target, struct error *err);
-/* Threads that sleep by then count from now_ns on. */
+/* Threads that sleep already count from now_ns on. */
 int offcpu_watch_start(struct bpf_programs *programs, uint64_t now_ns, struct error *err);
-/* Puts samples for the threads that are away still, as if they were back at that time. */
+/* Puts samples for the threads that are still off their CPUs, as if they were back at now_ns. */
 int offcpu_watch_finish(struct bpf_programs *programs, uint64_t now_ns, struct error *err);
 
 #endif

@@ -241,7 +241,7 @@ static int load(const struct walker_config *config, bool with_variables, struct 
 }
 
 int program_load(const struct walker_config *config, struct wick_bpf **ret,
-		 bool *ret_tells_interrupts, struct error *err)
+		 bool *ret_knows_interrupts, struct error *err)
 {
 	bool with_variables = needs_variables && config->wakers;
 	int r;
@@ -249,10 +249,10 @@ int program_load(const struct walker_config *config, struct wick_bpf **ret,
 	(void)libbpf_set_print(print_to_log);
 	lift_memory_limit();
 	r = load(config, with_variables, ret, err);
-	*ret_tells_interrupts = with_variables || !needs_variables;
+	*ret_knows_interrupts = with_variables || !needs_variables;
 	if (r == 0 || !with_variables || r == -EPERM || r == -EMFILE || r == -ENOMEM)
 		return r;
-	*ret_tells_interrupts = false;
+	*ret_knows_interrupts = false;
 	r = load(config, false, ret, err);
 	if (r == 0 && err)
 		*err = (struct error){0}; /* of the first try */

@@ -11,11 +11,11 @@ struct walker_config;
 struct wick_bpf;
 
 /*
- * The caller releases *ret with wick_bpf__destroy(). Programs that record wakers are loaded
- * without variables of the kernel where it has none to offer; *ret_tells_interrupts is false
- * then: whoever reads a waker's stack must tell an interrupt from a task by it.
+ * The caller releases *ret with wick_bpf__destroy(). Programs that record wakers read variables
+ * of the kernel, which not every kernel exports. Without them *ret_knows_interrupts is false, and
+ * the reader of a waker's stack must look for an interrupt in it.
  */
 int program_load(const struct walker_config *config, struct wick_bpf **ret,
-		 bool *ret_tells_interrupts, struct error *err);
+		 bool *ret_knows_interrupts, struct error *err);
 
 #endif

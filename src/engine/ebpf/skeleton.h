@@ -2,14 +2,14 @@
 #ifndef WICK_ENGINE_EBPF_SKELETON_H
 #define WICK_ENGINE_EBPF_SKELETON_H
 
-/* skeleton: the BPF programs as the build made them. */
+/* skeleton: the compiled BPF programs, which the build embeds. */
 
-#include "wire/bpf_heap.h" /* the structs of its settings */
+#include "wire/bpf_heap.h" /* the structs of their settings */
 
 #pragma GCC system_header
 #include "bpf/wick.skel.h"
 #if defined(__x86_64__)
-#include "bpf/wick_waker.skel.h" /* the same programs; see interrupt.h */
+#include "bpf/wick_waker.skel.h" /* the same programs, with kernel variables; see bpf/interrupt.h */
 #endif
 
 #endif

@@ -3,11 +3,11 @@
 #define WICK_ENGINE_EBPF_TABLE_STORE_H
 
 /*
- * table_store: the memory that the BPF programs read tables from, see wire/bpf_walk.h.
+ * table_store: the memory from which the BPF programs read tables, see wire/bpf_walk.h.
  *
- * It grows by chunks as tables come and is written in place. Rows of all tables
- * use one dictionary of rules. What was given back is used again, but not before
- * programs that may still be reading it are done.
+ * It grows by chunks as tables are added and is written in place. The rows of all tables share
+ * one dictionary of rules. Released room is reused only when programs that may still be reading
+ * it are done.
  */
 
 #include <stddef.h>
@@ -20,7 +20,7 @@
 struct unwind_rule;
 struct unwind_table;
 
-/* Room for so many mappings, by powers of two. */
+/* Released room is kept by size: 2^class mappings. */
 #define STORE_CLASSES 13
 
 struct store_chunk {
@@ -37,13 +37,13 @@ struct table_store {
 	int chunks_fd; /* the map of chunks */
 	int rules_fd;
 	VEC(struct store_chunk) chunks;
-	uint64_t next; /* word that was never used */
+	uint64_t next; /* the first word that was never used */
 	VEC(struct unwind_rule) rules;
 	struct id_index rule_index;
 	VEC(struct store_free) free[STORE_CLASSES]; /* the oldest first */
 };
 
-/* A table as it lies in the store. */
+/* The position of a table in the store. */
 struct stored_table {
 	uint32_t first_row;
 	uint32_t row_count;
@@ -52,27 +52,27 @@ struct stored_table {
 	uint64_t base;
 };
 
-/* Both maps belong to the caller. Returns 0 or a negative errno. */
+/* Borrows both maps. Returns 0 or a negative errno. */
 int table_store_init(struct table_store *store, int chunks_fd, int rules_fd);
 void table_store_fini(struct table_store *store);
 
 /*
- * Makes room for so many words in tables to come: chunks that are made together
- * cost one wait for the kernel, some ten milliseconds, and not one each. Returns 0
- * or a negative errno: -ENOSPC when the store is full.
+ * Makes room for so many words of future tables. The kernel takes some ten milliseconds to show
+ * new chunks to the programs: once for all chunks that are made together. Returns 0 or a negative
+ * errno; -ENOSPC: the store is full.
  */
 int table_store_reserve(struct table_store *store, uint64_t words);
-/* The words that a table takes. */
+/* The number of words that a table needs. */
 uint64_t table_store_table_words(const struct unwind_table *table);
 
-/* Returns 0 or a negative errno, as table_store_reserve() does. */
+/* Adds a table. Returns 0 or a negative errno, as table_store_reserve() does. */
 int table_store_table(struct table_store *store, const struct unwind_table *table,
 		      struct stored_table *ret);
 
-/* Puts mappings, at most BPF_WALK_MAPPINGS. *ret_first is the word of the first. */
+/* Adds mappings, at most BPF_WALK_MAPPINGS. *ret_first is the first word. */
 int table_store_mappings(struct table_store *store, const struct bpf_walk_mapping *mappings,
 			 uint32_t count, uint32_t *ret_first);
-/* Gives the room of so many mappings back. */
+/* Releases the room of mappings that were added together. */
 void table_store_release_mappings(struct table_store *store, uint32_t first, uint32_t count);
 
 /* Bytes held in the kernel. */

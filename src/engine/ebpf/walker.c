@@ -69,7 +69,7 @@ struct walker {
 	int stats_fd;
 	uint64_t unkept; /* threads away from the start that there was no room for */
 	bool eager;      /* tables of all that is mapped, not of what stacks come to */
-	bool tells_interrupts;
+	bool knows_interrupts;
 	uint32_t generation;
 	VEC(struct bpf_link *) links;
 	VEC(struct space) spaces;
@@ -170,7 +170,7 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 		return error_set(err, -ENOMEM, "out of memory");
 	walker->stats_fd = -1;
 	walker->eager = !config->machine;
-	r = program_load(config, &walker->programs, &walker->tells_interrupts, err);
+	r = program_load(config, &walker->programs, &walker->knows_interrupts, err);
 	if (r < 0)
 		return r;
 	r = table_store_init(&walker->store, bpf_map__fd(walker->programs->maps.store),
@@ -198,9 +198,9 @@ void walker_close(struct walker *walker)
 	free(walker);
 }
 
-bool walker_tells_interrupts(const struct walker *walker)
+bool walker_knows_interrupts(const struct walker *walker)
 {
-	return walker->tells_interrupts;
+	return walker->knows_interrupts;
 }
 
 int walker_attach(struct walker *walker, int event_fd, struct error *err)

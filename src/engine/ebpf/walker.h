@@ -3,15 +3,14 @@
 #define WICK_ENGINE_EBPF_WALKER_H
 
 /*
- * walker: the BPF programs at work: they walk stacks in the kernel and write them
- * into the rings of perf events. This side loads them and tells them which code
- * lies where.
+ * walker: loads the BPF programs, which walk stacks in the kernel and write them into the rings
+ * of perf events, and gives them unwind tables and memory maps.
  *
- * Nothing is told in advance. A stack that the programs cannot follow comes as a
- * slice of memory with the key of its address space; whoever reads it walks it,
- * which makes the tables that were missing, and wants the space from then on.
+ * The programs get nothing in advance. A stack that they cannot walk comes as a slice of memory
+ * with the key of its address space. The reader walks it, which makes the missing tables, and
+ * calls walker_want() for the space.
  *
- * Programs and maps live as long as our descriptors: when wick is gone, so are they.
+ * Programs and maps live as long as our descriptors: they end when wick ends.
  */
 
 #include <stdbool.h>
@@ -31,100 +30,103 @@ struct walker;
 struct walker_config {
 	uint32_t depth; /* of the user part of stacks */
 	bool kernel;    /* kernel frames too */
-	bool counters;  /* the kernel is to write those of a group of events */
-	bool machine;   /* many processes are to be expected */
-	bool away;      /* threads off their CPUs too */
+	bool counters;  /* the kernel writes the counters of a group of events */
+	bool machine;   /* expect many processes */
+	bool away;      /* record threads off their CPUs too */
 	bool wakers;    /* and who wakes them */
 	uint64_t least_away_ns;
-	uint32_t threads;          /* that are to be expected; 0: not known */
-	enum bpf_walk_by watch_by; /* whom, of those */
+	uint32_t threads;          /* expected number; 0: unknown */
+	enum bpf_walk_by watch_by; /* which of them are watched */
 	bool watch_children;
 	const char *watch_cgroup; /* a folder */
-	uint32_t namespace_inode; /* of the pids that are told; 0: as the kernel counts */
-	const struct heap_probes_config *heap; /* an allocator's functions; NULL: none */
+	uint32_t namespace_inode; /* pid namespace of the reported ids; 0: the kernel's */
+	const struct heap_probes_config *heap; /* functions of an allocator; NULL: none */
 };
 
-/* What the programs did. */
+/* What the programs have done so far. */
 struct walker_stats {
 	uint64_t counters[BPF_WALK_COUNTERS];
-	uint64_t runs;      /* of the one that takes samples */
-	uint64_t run_ns;    /* in the kernel, of all of these; 0: the kernel does not tell */
-	uint64_t switches;  /* runs of the one that sees threads leave and get their CPUs */
-	uint64_t switch_ns; /* of these, and of those that see threads being woken */
-	uint64_t own_ns;    /* that of threads which are watched; switch_ns is that of all */
+	uint64_t runs;      /* of the program that takes samples */
+	uint64_t run_ns;    /* time of all these; 0: unknown */
+	uint64_t switches;  /* runs of the program that sees context switches */
+	uint64_t switch_ns; /* time of these, and of the programs that see wakeups */
+	uint64_t own_ns;    /* the part of switch_ns that is for watched threads */
 	uint64_t bytes;     /* of tables and maps in the kernel */
 };
 
-/* Whether it can work here: 0, or a negative errno and why not. Leaves nothing behind. */
+/* Whether it works here: 0, or a negative errno and the reason. Leaves nothing behind. */
 int walker_probe(struct error *err);
 
 /* The caller releases *ret with walker_close(). */
 int walker_open(const struct walker_config *config, struct walker **ret, struct error *err);
 void walker_close(struct walker *walker); /* NULL is fine */
 
-/* Whether records of wakers tell interrupts from tasks, or only the kernel's part of them does. */
-bool walker_tells_interrupts(const struct walker *walker);
+/*
+ * Whether records of wakers say if an interrupt woke the thread. If not, only the kernel's part of
+ * the stack shows it.
+ */
+bool walker_knows_interrupts(const struct walker *walker);
 
-/* Samples of this event, and of those that inherit it, are walked by us. */
+/* The programs make the samples of this event and of those that inherit it. */
 int walker_attach(struct walker *walker, int event_fd, struct error *err);
-/* Stacks that are taken on a CPU go to the ring of this event. */
+/* Sends the stacks of a CPU to the ring of this event. */
 int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error *err);
 
-/* The share of the samples that are taken from now on; 0: none. */
+/* The share of samples to take from now on; 0: none. */
 void walker_set_share(struct walker *walker, double share);
 
 /*
- * About how often the stack of a thread is taken at a place that it leaves its CPU from again
- * and again; other times are told in sums. 0: each time.
+ * The average time between two stacks of a thread at a place where it often leaves its CPU; the
+ * times between them are added up. 0: take every stack.
  */
 void walker_set_away_gap(struct walker *walker, uint64_t gap_ns);
-/* From now_ns on nothing is kept of threads that leave their CPUs; or it is again. */
+/* From now_ns on, threads that leave their CPUs are ignored; or no longer. */
 void walker_pause_away(struct walker *walker, bool paused, uint64_t now_ns);
 
-/* How large rings are: how much they have room for is known only then. */
+/* The size of each ring: the programs ration large records by it. */
 void walker_set_ring(struct walker *walker, size_t ring_bytes);
-/* They are empty, or nearly. */
+/* The rings are empty, or nearly. */
 void walker_drained(struct walker *walker);
 
-/* From now on threads that leave their CPUs are noticed; see walker_watch() for whose. */
+/* From now on the programs see threads leave their CPUs; see walker_watch() for which. */
 int walker_start(struct walker *walker, struct error *err);
-/* From now on no longer: who is away stays so. */
+/* From now on they do not: threads off their CPUs stay so in the map. */
 void walker_stop(struct walker *walker);
-/* Watches a process or thread; one that is `expected` from its exec on. */
+/* Watches a process or thread; expected: only from its exec on. */
 int walker_watch(struct walker *walker, pid_t id, bool expected, struct error *err);
 /*
- * Shows the threads that are away already, as slices without the stack itself, which have
- * room for it, see BPF_WALK_SLEEPER_VALUE(). Of a control group those of all others too.
+ * Calls show() for each thread that is off its CPU already, with a slice that has room for the
+ * stack but not the stack itself, see BPF_WALK_SLEEPER_VALUE(). With a control group it shows the
+ * threads outside the group too.
  */
 int walker_each_sleeper(struct walker *walker,
 			void (*show)(void *self, struct bpf_walk_slice *slice), void *self,
 			struct error *err);
 /*
- * A thread is away already, nobody knows since when; where, is known to the caller or
- * to nobody. `task` is its id as the kernel counts. False when it has come back since, or
- * there is no room.
+ * Adds a thread that is off its CPU already. has_stack: the caller keeps its stack. `task` is its
+ * id in the kernel's own namespace. False: it has left its CPU again since, or there is no room.
  */
 bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,
 		       bool has_stack);
-/* Whether something is kept of a thread, which has left its CPU then, or was told as away. */
+/* Whether the map has a thread: it has left its CPU once, or was added as off its CPU. */
 bool walker_knows_away(struct walker *walker, uint32_t task);
-/* Shows the threads that are away (left_ns is not 0), or were and may have sums. */
+/* Calls show() for each thread in the map: off its CPU (left_ns is not 0), or with sums left. */
 void walker_each_away(struct walker *walker,
 		      void (*show)(void *self, const struct bpf_walk_away *away), void *self);
 
-/* The space of a key is that of a process, and there is more to be told of it. */
+/* The key belongs to the address space of this process: give it to the programs. */
 void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 		 struct tracked_process *process);
 /*
- * The same for a space that a stack was walked in, if it is new: its parent's has served it.
- * Returns whether it is.
+ * The same for the space of a stack that the programs walked, if the space is new: they used
+ * that of its parent. Returns whether it is new.
  */
 bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
 		 struct tracked_process *process);
-/* Whether a process had another space before: it is another program since. */
+/* Whether the process had another space before: it has run exec since. */
 bool walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
 		      const struct tracked_process *process);
-/* Tells the programs what is new. Returns whether there was anything. */
+/* Gives the programs what is new. Returns whether there was anything. */
 bool walker_update(struct walker *walker, struct process_tracker *tracker);
 
 void walker_stats(struct walker *walker, struct walker_stats *ret);

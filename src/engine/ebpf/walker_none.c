@@ -27,7 +27,7 @@ void walker_close(struct walker *walker)
 	(void)walker;
 }
 
-bool walker_tells_interrupts(const struct walker *walker)
+bool walker_knows_interrupts(const struct walker *walker)
 {
 	(void)walker;
 	return false;

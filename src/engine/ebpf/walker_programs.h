@@ -2,7 +2,7 @@
 #ifndef WICK_ENGINE_EBPF_WALKER_PROGRAMS_H
 #define WICK_ENGINE_EBPF_WALKER_PROGRAMS_H
 
-/* walker_programs: what a walker has loaded, for those who put its programs elsewhere. */
+/* walker_programs: access to the programs of a walker, for files that attach them elsewhere. */
 
 #include <stdint.h>
 
@@ -11,7 +11,7 @@ struct wick_bpf;
 
 struct wick_bpf *walker_programs(struct walker *walker);
 
-/* Adds up what each CPU has counted. */
+/* Sums up the counters of all CPUs. */
 void walker_sum_counters(int map_fd, uint64_t *counters, uint32_t count);
 
 #endif

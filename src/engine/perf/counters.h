@@ -3,9 +3,9 @@
 #define WICK_ENGINE_PERF_COUNTERS_H
 
 /*
- * counters: how far the members of a group had counted at the last sample, so that
- * the next one tells what was counted since. The kernel counts for each thread on
- * each CPU apart, or for each CPU, which is thread 0 here.
+ * counters: the values of a group's members at the last sample, to compute how much they have
+ * counted since. The kernel counts each thread on each CPU separately, or each CPU, which is
+ * thread 0 here.
  */
 
 #include <stddef.h>
@@ -25,19 +25,19 @@ struct counted {
 struct counters {
 	VEC(struct counted) items;
 	struct id_index index;
-	size_t ended; /* of items, those whose threads have ended */
+	size_t ended; /* items whose threads have ended */
 };
 
 void counters_fini(struct counters *counters);
 
 /*
- * Replaces values, of which there are count, by what was counted since the last time.
- * A counter that has gone back has begun anew. 0 or -ENOMEM.
+ * Replaces `count` values by what was counted since the last call. A counter that went
+ * backwards was restarted. Returns 0 or -ENOMEM.
  */
 int counters_since(struct counters *counters, pid_t tid, uint32_t cpu, uint64_t *values,
 		   size_t count);
 
-/* A thread has ended: its id may come again, with counters that begin anew. */
+/* A thread has ended: its id may be reused, with new counters. */
 void counters_forget(struct counters *counters, pid_t tid, const int *cpus, size_t cpu_count);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef WICK_ENGINE_PERF_CPUS_H
 #define WICK_ENGINE_PERF_CPUS_H
 
-/* cpus: which CPUs are there to sample. */
+/* cpus: the CPUs that can be sampled. */
 
 #include <stddef.h>
 

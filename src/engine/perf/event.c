@@ -205,7 +205,7 @@ static void tell_tasks(struct perf_event_attr *attr, bool wanted)
 	attr->task = wanted;
 }
 
-void event_grant_samples_alone(struct event_grant *grant)
+void event_grant_samples_only(struct event_grant *grant)
 {
 	tell_tasks(&grant->attr, false);
 	grant->attr.write_backward = 1;

@@ -3,11 +3,11 @@
 #define WICK_ENGINE_PERF_EVENT_H
 
 /*
- * event: what perf_event_open() is asked for, and what it grants.
+ * event: what we request of perf_event_open(), and what it grants.
  *
- * The wishes are lowered one by one until the kernel agrees (older kernels lack
- * build ids, unprivileged users get no kernel samples); what was left out is
- * told. Errors name the setting that would help.
+ * Requests are dropped one by one until the kernel agrees (older kernels lack build ids,
+ * unprivileged users cannot sample the kernel); the grant shows what was dropped. Errors name
+ * the setting that would help.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct event_kind {
 	uint64_t config;
 	bool clock;              /* counts nanoseconds: sampled by period, not by frequency */
 	uint64_t default_period; /* when no rate is given; 0: by frequency */
-	bool dummy;              /* counts nothing: only what is mapped and who runs is told */
+	bool dummy;              /* counts nothing: reports only mappings and tasks */
 	uint64_t config1;
 	uint64_t config2;
 };
@@ -35,39 +35,40 @@ struct event_kind {
 /* All events, a NULL name last; the first is the default. */
 extern const struct event_kind event_kinds[];
 
-/* What is watched with BPF programs: time off the CPUs, and all of it. */
+/* Only for engines whose samples are made by programs: time off the CPUs, and all time. */
 extern const struct event_kind event_off_cpu;
 extern const struct event_kind event_wall;
-/* What an allocator does: nothing is sampled. */
+/* Calls of an allocator: no samples. */
 extern const struct event_kind event_heap;
 
-/* The kind of a name, NULL with err set when there is none. */
+/* The kind of a name; NULL with err set: unknown. */
 const struct event_kind *event_find(const char *name, struct error *err);
 
 struct event_wish {
 	const struct event_kind *kind;
 	uint32_t frequency_hz;
 	uint64_t period; /* 0: by frequency */
-	bool rate_given; /* the frequency was asked for: it goes before the event's own period */
+	bool rate_given; /* by the user: the frequency has priority over the event's default period
+			  */
 	uint32_t depth;
 	uint32_t wakeup_bytes;
 	bool kernel;
 	bool inherit;
 	bool inherit_thread; /* threads, but not processes */
 	bool enable_on_exec;
-	uint64_t register_mask; /* of user space to copy; 0: none, and no stack */
+	uint64_t register_mask; /* user registers to copy; 0: none, and no stack either */
 	uint32_t stack_bytes;
 	bool programs; /* programs make the samples, not the kernel */
 	bool group;    /* samples carry the counters of a group */
 };
 
-/* What the kernel agreed to; starts as the wish and is lowered by event_open(). */
+/* What the kernel agreed to; starts as the wish, and event_open() reduces it. */
 struct event_grant {
 	const char *name; /* of the event; borrowed from its kind */
 	struct perf_event_attr attr;
 	bool kernel;
-	bool kernel_frames_hidden; /* kernel time is sampled, its frames are not shown */
-	unsigned long open_flags;  /* of perf_event_open(), besides the usual */
+	bool kernel_frames_hidden; /* kernel time is sampled, but its frames must not be shown */
+	unsigned long open_flags;  /* for perf_event_open(), in addition to the usual ones */
 	bool children_too;         /* threads cannot be followed without processes */
 	bool alone;                /* neither new threads nor processes can be followed */
 	uint32_t depth;
@@ -75,30 +76,30 @@ struct event_grant {
 
 void event_grant_init(struct event_grant *grant, const struct event_wish *wish);
 
-/* The event that BPF programs write samples through. */
+/* The event through which programs write their samples. */
 void event_output_init(struct perf_event_attr *attr);
 
 /*
- * Splits an event in two: the grant's own has samples alone, and rings that are overwritten; *ret,
- * which counts nothing, tells what is mapped and who runs. Each part has rings of its own.
+ * Split an event in two. The first reduces the grant to samples, for rings that are
+ * overwritten; the second makes an event that counts nothing and reports mappings and tasks.
+ * Each has its own rings.
  */
-void event_grant_samples_alone(struct event_grant *grant);
+void event_grant_samples_only(struct event_grant *grant);
 void event_grant_side(const struct event_grant *grant, struct event_grant *ret);
 
-/* Gives up one wish that the error may be about. False when there is none left. */
+/* Drops one request that may have caused the error. False: none is left. */
 bool event_lower(struct event_grant *grant, int code);
 
 /*
- * Opens the event for a thread (or -1) on a CPU, lowering the grant as needed.
- * Returns the descriptor or a negative errno; -ESRCH (the thread is gone) is
- * not put into words.
+ * Opens the event for a thread (-1: all) on a CPU, reducing the grant as needed. Returns the
+ * descriptor or a negative errno; -ESRCH (the thread has ended) does not set err.
  */
 int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err);
 
 /* Whether such an event of this process can be opened here. */
 bool event_works(const struct event_kind *kind);
 
-/* A number from /proc/sys/kernel/NAME, fallback when it cannot be read. */
+/* A number from /proc/sys/kernel/NAME; fallback if it cannot be read. */
 int64_t event_setting(const char *name, int64_t fallback);
 
 #endif

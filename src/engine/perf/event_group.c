@@ -82,8 +82,8 @@ int event_group_open(const struct event_kind *member, const struct perf_event_at
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static void tell_why(const struct event_kind *kind, int code,
-		     void (*tell)(void *self, const char *text), void *self)
+static void note_why(const struct event_kind *kind, int code,
+		     void (*note)(void *self, const char *text), void *self)
 {
 	char text[192];
 	const char *why = "this machine does not count it; see: wick list events";
@@ -94,11 +94,11 @@ static void tell_why(const struct event_kind *kind, int code,
 	else if (code == -EINVAL || code == -ENOSPC)
 		why = "the CPU cannot count it together with the others; name fewer events";
 	(void)snprintf(text, sizeof(text), "%s is left out: %s", kind->name, why); /* it fits */
-	tell(self, text);
+	note(self, text);
 }
 
 void event_group_probe(struct event_group *group, const struct event_wish *wish,
-		       void (*tell)(void *self, const char *text), void *self)
+		       void (*note)(void *self, const char *text), void *self)
 {
 	struct event_group works = {.leader = group->leader};
 	struct event_wish own = *wish;
@@ -116,7 +116,7 @@ void event_group_probe(struct event_group *group, const struct event_wish *wish,
 		int fd = event_group_open(group->members[i], &grant.attr, 0, 0, -1, leader_fd);
 
 		if (fd < 0) {
-			tell_why(group->members[i], fd, tell, self);
+			note_why(group->members[i], fd, note, self);
 			continue;
 		}
 		fds[works.member_count] = fd;

@@ -3,8 +3,8 @@
 #define WICK_ENGINE_PERF_EVENT_GROUP_H
 
 /*
- * event_group: events that are counted together. The first, the leader, is sampled;
- * each of its samples tells how far the others, the members, have counted.
+ * event_group: events that are counted together. The first, the leader, is sampled; each of
+ * its samples carries the counts of the others, the members.
  */
 
 #include <stddef.h>
@@ -29,15 +29,15 @@ struct event_group {
 int event_group_parse(const char *text, struct event_group *ret, struct error *err);
 
 /*
- * Leaves out the members that cannot be counted here, or not with the others, and
- * tells of each in words. A leader that does not work is left to whoever opens it.
+ * Removes the members that cannot be counted here, or not together with the others, and
+ * calls note() with a sentence about each. Does not check the leader: opening it will.
  */
 void event_group_probe(struct event_group *group, const struct event_wish *wish,
-		       void (*tell)(void *self, const char *text), void *self);
+		       void (*note)(void *self, const char *text), void *self);
 
 /*
- * Opens a member beside its leader, whose attributes and descriptor are given. Returns
- * the descriptor or a negative errno.
+ * Opens a member of the group of a leader, given by its attributes and its descriptor.
+ * Returns the descriptor or a negative errno.
  */
 int event_group_open(const struct event_kind *member, const struct perf_event_attr *leader,
 		     unsigned long open_flags, pid_t tid, int cpu, int leader_fd);

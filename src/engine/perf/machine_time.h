@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct machine_time {
-	uint64_t busy_ns;  /* user, system and interrupts; 0 when it cannot be read */
-	uint64_t total_ns; /* with idle time, and waiting for disks */
+	uint64_t busy_ns;  /* user, system and interrupts; 0: unknown */
+	uint64_t total_ns; /* including idle time and waiting for disks */
 };
 
 void machine_time_read(struct machine_time *ret);

@@ -522,7 +522,7 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 	engine->output.member_count = engine->group.member_count;
 	event_grant_init(&engine->grant, &wish);
 	if (engine->overwrite_old)
-		event_grant_samples_alone(&engine->grant);
+		event_grant_samples_only(&engine->grant);
 	if (engine->grant.attr.freq || (engine->clock && config->period == 0))
 		engine->output.stats.granted.frequency_hz = wish.frequency_hz;
 	return perf_rate_begin(engine, config->paused);
@@ -603,7 +603,7 @@ static void init_layout(struct perf_engine *engine)
 }
 
 /* What samples weigh: the event, then the members of its group. */
-static int tell_schemas(struct perf_engine *engine, struct error *err)
+static int describe_samples(struct perf_engine *engine, struct error *err)
 {
 	int r = 0;
 
@@ -692,7 +692,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	if (r == 0 && programs)
 		r = arm_programs(engine, config, target, err);
 	if (r == 0)
-		r = tell_schemas(engine, err); /* last: another engine may have to take over */
+		r = describe_samples(engine, err); /* last: another engine may have to take over */
 	if (r < 0) {
 		engine->programs = NULL; /* still the caller's */
 		perf_close(engine);

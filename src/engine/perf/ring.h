@@ -5,8 +5,8 @@
 /*
  * ring: the buffer that the kernel fills with the records of one CPU.
  *
- * Records are read in place; only one that wraps around the end is copied. The
- * kernel overwrites nothing that was not given back with ring_release().
+ * Records are read in place; only one that wraps around the end is copied. The kernel
+ * overwrites a record only after ring_release().
  */
 
 #include <stddef.h>
@@ -19,30 +19,30 @@ struct perf_event_header;
 
 struct ring {
 	void *base;          /* control page, then data */
-	const uint8_t *data; /* what follows the control page */
+	const uint8_t *data; /* behind the control page */
 	size_t data_bytes;
-	uint64_t head;     /* read up to here, as seen by ring_look() */
-	uint64_t tail;     /* next record */
-	uint64_t *wrapped; /* room for a record that wraps; made when first needed */
+	uint64_t head;     /* end of the records, as of the last ring_look() */
+	uint64_t tail;     /* the next record */
+	uint64_t *wrapped; /* room for a record that wraps; allocated when first needed */
 };
 
 /* Maps the ring of an event. Returns 0 or a negative errno. */
 int ring_map(struct ring *ring, int fd, size_t data_bytes);
 void ring_unmap(struct ring *ring);
 
-/* Sees what the kernel has written so far. */
+/* Updates the head to what the kernel has written so far. */
 void ring_look(struct ring *ring);
 
-/* The next record, NULL when there is none (or, on no memory for a wrapped one, for now). */
+/* The next record; NULL: none, or no memory to copy one that wraps (try again later). */
 const struct perf_event_header *ring_peek(struct ring *ring);
 /*
- * A later one: *position is how far behind the next it lies, and is moved behind it. Stays
- * valid beside the next one.
+ * A later record: *position is its distance from the next record (0 first) and is advanced.
+ * The record stays valid together with the one of ring_peek().
  */
 const struct perf_event_header *ring_peek_later(struct ring *ring, uint64_t *position);
-void ring_next(struct ring *ring); /* steps over what ring_peek() gave */
+void ring_next(struct ring *ring); /* skips the record that ring_peek() returned */
 
-/* Gives the room of all records that were stepped over back to the kernel. */
+/* Returns the space of all skipped records to the kernel. */
 void ring_release(struct ring *ring);
 
 #endif

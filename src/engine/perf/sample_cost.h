@@ -3,9 +3,9 @@
 #define WICK_ENGINE_PERF_SAMPLE_COST_H
 
 /*
- * sample_cost: what one sample takes away from the program that it interrupts.
+ * sample_cost: the time that one sample takes from the program that it interrupts.
  *
- * The kernel does not tell, so it is measured, see holes.h.
+ * The kernel does not report it, so it is measured; see interruption_cost.h.
  */
 
 #include <stdint.h>
@@ -13,8 +13,8 @@
 struct perf_event_attr;
 
 /*
- * Nanoseconds, 0 when it cannot be measured here. stack_bytes is what was copied
- * of a stack on average. Takes a few milliseconds.
+ * Nanoseconds; 0: it cannot be measured here. stack_bytes is the average size of the copied
+ * stacks. Takes a few milliseconds.
  */
 uint64_t perf_sample_cost_ns(const struct perf_event_attr *attr, uint64_t stack_bytes);
 

@@ -3,7 +3,7 @@
 #define WICK_ENGINE_PERF_STACK_FACTS_H
 
 /*
- * stack_facts: what is counted of a stack, for each sample that has it and for no other.
+ * stack_facts: properties of a stack that are counted once for each sample that has it.
  */
 
 #include <stdbool.h>
@@ -11,9 +11,9 @@
 
 struct stack_facts {
 	uint32_t frames;
-	uint8_t end;  /* enum unwind_end; 0: not known */
-	bool cut;     /* does not reach its root */
-	bool outside; /* was walked outside the kernel */
+	uint8_t end;  /* enum unwind_end; 0: unknown */
+	bool cut;     /* the root is missing */
+	bool outside; /* walked outside the kernel */
 };
 
 #endif
