@@ -40,7 +40,7 @@ static void names_that_make_no_group_are_refused(void **state)
 		{"cycles,cycles", "twice"},
 		{"cpu-clock,page-faults,cycles,branches,branch-misses,cache-misses,"
 		 "cache-references,instructions,context-switches",
-		 "more than 8"},
+		 "at most 8"},
 	};
 
 	(void)state;

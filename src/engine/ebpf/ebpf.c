@@ -48,8 +48,7 @@ uint32_t ebpf_namespace_of_ids(void)
 static int check(const struct engine_config *config, struct error *err)
 {
 	if (config->unwind != ENGINE_UNWIND_AUTO) {
-		(void)error_set(err, -EINVAL,
-				"the ebpf engine follows stacks in its own way alone");
+		(void)error_set(err, -EINVAL, "the ebpf engine does not support --unwind");
 		error_remedy(err, "leave out --unwind, or use --engine perf");
 		return -EINVAL;
 	}
@@ -76,8 +75,8 @@ static void note_limits(const struct engine_config *config, const struct target 
 			const struct walker *walker, struct perf_engine *engine)
 {
 	if (config->wakers && !walker_knows_interrupts(walker))
-		perf_note(engine, "this kernel does not say what runs in an interrupt: wakers are "
-				  "told from timers and devices by the kernel's stack");
+		perf_note(engine, "this kernel does not show what runs in an interrupt: only the "
+				  "kernel's stack distinguishes wakers from timers and devices");
 	if (config->mode != ENGINE_MODE_CPU &&
 	    config->depth > BPF_WALK_AWAY_DEPTH - BPF_WALK_KERNEL_DEPTH)
 		perf_note(engine, "stacks of threads off their CPUs are cut at 512 frames");

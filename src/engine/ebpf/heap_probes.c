@@ -172,7 +172,7 @@ int heap_links_attach(struct walker *walker, const struct heap_places *places, p
 	}
 	if (r < 0)
 		heap_links_detach(ret);
-	return r < 0 ? error_errno(err, r, "cannot put probes into %s", places->path) : 0;
+	return r < 0 ? error_errno(err, r, "cannot attach probes to %s", places->path) : 0;
 }
 
 void heap_links_detach(struct heap_links *links)

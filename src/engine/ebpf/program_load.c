@@ -70,8 +70,8 @@ static const char *other_way(const struct walker_config *config)
 
 static int explain_load(int code, const struct walker_config *config, struct error *err)
 {
-	(void)error_errno(err, code, "the kernel did not take the eBPF programs");
-	error_remedy(err, "%s%s; WICK_LOG=debug shows what the kernel said",
+	(void)error_errno(err, code, "the kernel rejected the eBPF programs");
+	error_remedy(err, "%s%s; WICK_LOG=debug shows the kernel's message",
 		     code == -EPERM || code == -EACCES ? "run as root, or " : "",
 		     other_way(config));
 	/* What the verifier does not take is no mistake of whoever typed the command. */

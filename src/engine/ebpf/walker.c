@@ -130,14 +130,14 @@ int walker_probe(struct error *err)
 		return -EOPNOTSUPP;
 	}
 	if (access("/sys/kernel", F_OK) < 0) {
-		(void)error_set(err, -ENOENT, "/sys is not mounted here, which eBPF needs");
+		(void)error_set(err, -ENOENT, "eBPF needs /sys, which is not mounted here");
 		error_remedy(err, "mount it: mount -t sysfs sysfs /sys; or use --engine perf or "
 				  "signal");
 		return -ENOENT;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0) {
 		(void)error_set(err, -ENOENT,
-				"this kernel does not describe its types "
+				"this kernel has no BTF type information "
 				"(/sys/kernel/btf/vmlinux)");
 		error_remedy(err, "use --engine perf, or a kernel with CONFIG_DEBUG_INFO_BTF");
 		return -ENOENT;
@@ -149,7 +149,7 @@ int walker_probe(struct error *err)
 	}
 	r = try_map();
 	if (r == -EMFILE)
-		return error_errno(err, r, "no eBPF map can be made");
+		return error_errno(err, r, "cannot create an eBPF map");
 	if (r < 0) {
 		(void)error_errno(err, r, "bpf() is refused here");
 		error_remedy(err, "use --engine perf, or a sandbox that allows bpf(); in a "
@@ -176,7 +176,8 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 	r = table_store_init(&walker->store, bpf_map__fd(walker->programs->maps.store),
 			     bpf_map__fd(walker->programs->maps.rules));
 	if (r < 0)
-		return error_errno(err, r, "the eBPF engine cannot make room for unwind tables");
+		return error_errno(err, r,
+				   "the eBPF engine cannot create the store of unwind tables");
 	walker->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME); /* or the cost is not known */
 	*ret = scope_take(&walker);
 	return 0;
@@ -218,7 +219,7 @@ int walker_set_output(struct walker *walker, int cpu, int event_fd, struct error
 	int r = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.output), &key, &event_fd,
 				    BPF_ANY);
 
-	return r < 0 ? error_errno(err, r, "the eBPF engine cannot make a buffer for samples") : 0;
+	return r < 0 ? error_errno(err, r, "the eBPF engine cannot set the buffer for samples") : 0;
 }
 
 void walker_set_share(struct walker *walker, double share)
@@ -325,8 +326,7 @@ int walker_each_sleeper(struct walker *walker,
 	if (fd >= 0)
 		(void)close(fd);       /* only read from */
 	(void)bpf_link__destroy(link); /* frees it whatever happens */
-	return r < 0 ? error_errno(err, r, "the eBPF engine cannot list the threads that sleep")
-		     : 0;
+	return r < 0 ? error_errno(err, r, "the eBPF engine cannot list sleeping threads") : 0;
 }
 
 bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_walk_times *times,

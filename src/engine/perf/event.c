@@ -304,13 +304,13 @@ static int explain(const struct event_grant *grant, int code, pid_t tid, struct 
 	if (code == -EACCES || code == -EPERM)
 		return refused(grant, code, tid, err);
 	if (code == -EMFILE || code == -ENFILE) /* its remedy comes with it */
-		return error_errno(err, code, "there is a perf event for each thread and CPU");
+		return error_errno(err, code, "each thread needs a perf event on each CPU");
 	if (code == -ENOENT || code == -EOPNOTSUPP || code == -ENODEV) {
-		(void)error_set(err, code, "this machine does not count %s", grant->name);
+		(void)error_set(err, code, "this machine cannot count %s", grant->name);
 		error_remedy(err, "use -e cpu-clock, or see: wick list events");
 		return code;
 	}
-	return error_errno(err, code, "no perf event can be opened");
+	return error_errno(err, code, "cannot open a perf event");
 }
 
 int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err)

@@ -29,7 +29,7 @@ static int add(struct event_group *group, const char *name, struct error *err)
 		return -EINVAL;
 	if (is_named(group, kind))
 		return error_advise(
-			err, error_set(err, -EINVAL, "%s stands twice among the events", name),
+			err, error_set(err, -EINVAL, "%s is listed twice among the events", name),
 			"name each event once");
 	if (!group->leader)
 		group->leader = kind;
@@ -38,9 +38,9 @@ static int add(struct event_group *group, const char *name, struct error *err)
 	else
 		return error_advise(err,
 				    error_set(err, -EINVAL,
-					      "more than %u events cannot be counted together",
+					      "at most %u events can be counted together",
 					      EVENT_MEMBERS_MAX + 1),
-				    "record the others in a run of their own");
+				    "record the others in a separate run");
 	return 0;
 }
 
@@ -86,7 +86,7 @@ static void note_why(const struct event_kind *kind, int code,
 		     void (*note)(void *self, const char *text), void *self)
 {
 	char text[192];
-	const char *why = "this machine does not count it; see: wick list events";
+	const char *why = "this machine cannot count it; see: wick list events";
 
 	if (code == -EACCES || code == -EPERM)
 		why = "it is not allowed here; run as root, or: sudo sysctl "

@@ -189,7 +189,7 @@ static int open_members(struct perf_engine *engine, pid_t tid, int cpu, int lead
 		if (fd == -ESRCH)
 			return fd;
 		if (fd < 0)
-			return error_errno(err, fd, "cannot count %s beside %s", kind->name,
+			return error_errno(err, fd, "cannot count %s together with %s", kind->name,
 					   engine->kind->name);
 		if (vec_push(&engine->members, fd) < 0) {
 			(void)close(fd); /* it has counted nothing */
@@ -281,8 +281,7 @@ static bool contains(const struct pid_list *list, pid_t id)
 /* A zombie is in /proc, but there is nothing left of it to watch. */
 static int ended_process(pid_t pid, struct error *err)
 {
-	(void)error_set(err, -ESRCH, "process %d has ended and waits for its parent to take notice",
-			(int)pid);
+	(void)error_set(err, -ESRCH, "process %d has ended and is a zombie", (int)pid);
 	error_remedy(err, "ps -e shows such processes as <defunct>; attach to one that runs");
 	return -ESRCH;
 }
@@ -474,7 +473,7 @@ static void note_grant(struct perf_engine *engine, const struct engine_config *c
 				  "events follow them from Linux 6.12 on; use -a, or one event");
 	if (engine->grant.children_too)
 		perf_note(engine, "processes that the target starts are recorded too: this kernel "
-				  "cannot leave them out; filter with --pid when looking");
+				  "cannot leave them out; filter reports with --pid");
 }
 
 static void note_member(void *self, const char *text)
@@ -547,7 +546,7 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 		engine->grant.attr.wakeup_watermark = wakeup_bytes(engine);
 		r = open_target(engine, target, err);
 	}
-	log_debug("rings of perf events: %zu kB for each CPU, %zu kB wished",
+	log_debug("rings of perf events: %zu kB for each CPU, %zu kB wanted",
 		  engine->ring_bytes >> 10, wished >> 10);
 	if (r == 0 && engine->ring_bytes < wished / 4)
 		perf_note(

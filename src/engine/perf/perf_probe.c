@@ -114,7 +114,7 @@ int perf_probe_own(struct error *err)
 	if (r == 0)
 		return 0;
 	if (r == -EMFILE)
-		return error_errno(err, r, "no perf event can be opened");
+		return error_errno(err, r, "cannot open a perf event");
 	(void)error_errno(err, r, "perf events are not allowed here");
 	error_remedy(err, "run as root, or: sudo sysctl kernel.perf_event_paranoid=2");
 	return r;

@@ -80,7 +80,7 @@ static int find_tracepoint(struct probe_event *event, struct error *err)
 	if (hidden)
 		return error_advise(err,
 				    error_set(err, -EACCES,
-					      "the kernel's tracepoints (%s) are for root alone",
+					      "only root can read the kernel's tracepoints (%s)",
 					      roots[0]),
 				    "run as root: sudo wick record -e %s …", event->name);
 	(void)error_set(err, -ENOENT, "the kernel's tracepoints cannot be read");
@@ -108,7 +108,7 @@ static int find_place(struct probe_event *event, char *place, probe_place_fn *fi
 				err,
 				error_set(err, -EINVAL, "%s is past the end of %s", place,
 					  event->path),
-				"give an offset in the file; nm and readelf -l tell them");
+				"give an offset inside the file; nm and readelf -l show offsets");
 		return 0;
 	}
 	if (plus) {
@@ -120,7 +120,7 @@ static int find_place(struct probe_event *event, char *place, probe_place_fn *fi
 	if (!find)
 		return error_advise(
 			err,
-			error_set(err, -EOPNOTSUPP, "no symbols are at hand to find %s", place),
+			error_set(err, -EOPNOTSUPP, "no symbols are available to find %s", place),
 			"give its offset in the file, 0x…");
 	r = find(self, event->path, place, &event->kind.config2, err);
 	event->kind.config2 += more;
@@ -145,8 +145,8 @@ static int find_function(struct probe_event *event, probe_place_fn *find, void *
 	if (r < 0)
 		return error_advise(
 			err,
-			error_set(err, r,
-				  "this kernel has no events for functions of programs (%s)", pmu),
+			error_set(err, r, "this kernel does not support probes in programs (%s)",
+				  pmu),
 			"use a kernel with CONFIG_UPROBE_EVENTS");
 	event->kind.type = (uint32_t)type;
 	event->kind.config = event->name[1] == 'r' ? RETURN_PROBE : 0;
