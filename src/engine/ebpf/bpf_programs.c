@@ -2,6 +2,7 @@
 #include "engine/ebpf/bpf_programs.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -16,6 +17,7 @@
 #include "engine/perf/cpus.h"
 #include "engine/perf/perf_sample.h"
 #include "perf_records/perf_record.h"
+#include "wire/bpf_walk.h"
 
 #define RING_MIN_BYTES (512u << 10)
 #define RECORD_BYTES 300u             /* of a stack that the programs walked, roughly */
@@ -91,6 +93,13 @@ static int start(struct perf_programs *base, uint64_t now_ns, struct error *err)
 	return base->away ? offcpu_watch_start(whole(base), now_ns, err) : 0;
 }
 
+/* enum bpf_walk_kind; 0: none. */
+static uint8_t kind_of(const struct sample_record *sample)
+{
+	_Static_assert(offsetof(struct bpf_walk_head, kind) == 0, "is the first byte");
+	return sample->raw_bytes > 0 ? sample->raw[0] : 0;
+}
+
 /* Looks for the rest of a stack that did not fit into its record. */
 static void gather_long_stack(struct long_stack *stack, const struct sample_record *sample,
 			      struct perf_following *following)
@@ -99,7 +108,7 @@ static void gather_long_stack(struct long_stack *stack, const struct sample_reco
 
 	if (!long_stack_begin(stack, sample))
 		return;
-	while (perf_following_next(following, &more) && bpf_sample_is_more(&more) &&
+	while (perf_following_next(following, &more) && kind_of(&more) == BPF_WALK_MORE &&
 	       long_stack_add(stack, &more))
 		;
 }
@@ -108,20 +117,32 @@ static int take(struct perf_programs *base, struct sample_record *sample,
 		struct perf_following *following, struct error *err)
 {
 	struct bpf_programs *programs = whole(base);
+	uint8_t kind = kind_of(sample);
 	int r = 0;
 
-	if (bpf_sample_is_more(sample))
+	if (kind == BPF_WALK_MORE)
 		return 1; /* was read with the one before it */
 	gather_long_stack(&programs->long_stack, sample, following);
 	bpf_sample_name(programs, sample);
-	if (bpf_heap_is(sample))
-		r = bpf_heap_take(programs, sample, err);
-	else if (bpf_sample_is_away(sample))
+	switch (kind) {
+	case BPF_WALK_AWAY:
+	case BPF_WALK_AWAY_SLICE:
+	case BPF_WALK_AWAY_SUMS:
+	case BPF_WALK_LEAVING:
 		r = bpf_sample_away(programs, sample, err);
-	else if (waker_is(sample))
+		break;
+	case BPF_WALK_WAKER:
+	case BPF_WALK_WAKER_SLICE:
 		waker_keep(programs, sample);
-	else
+		break;
+	case BPF_WALK_HEAP:
+	case BPF_WALK_HEAP_SLICE:
+	case BPF_WALK_HEAP_END:
+		r = bpf_heap_take(programs, sample, err);
+		break;
+	default:
 		return 0;
+	}
 	return r < 0 ? r : 1;
 }
 

@@ -244,20 +244,6 @@ void bpf_sample_name(struct bpf_programs *programs, struct sample_record *sample
 	process_tracker_suggest(programs->output->tracker, sample->pid, sample->tid, name.comm);
 }
 
-bool bpf_sample_is_more(const struct sample_record *sample)
-{
-	return sample->raw_bytes > 0 && sample->raw[0] == BPF_WALK_MORE;
-}
-
-bool bpf_sample_is_away(const struct sample_record *sample)
-{
-	uint8_t kind = sample->raw_bytes > 0 ? sample->raw[0] : 0;
-
-	_Static_assert(offsetof(struct bpf_walk_head, kind) == 0, "is the first byte");
-	return kind == BPF_WALK_AWAY || kind == BPF_WALK_AWAY_SLICE || kind == BPF_WALK_LEAVING ||
-	       kind == BPF_WALK_AWAY_SUMS;
-}
-
 /* The label set of a reason; 0, none, when it cannot be had. */
 static uint32_t labels_of(struct bpf_programs *programs, enum offcpu_reason reason)
 {

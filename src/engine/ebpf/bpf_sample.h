@@ -33,11 +33,7 @@ bool bpf_sample_read_head(struct bpf_programs *programs, struct tracked_process 
  */
 void bpf_sample_name(struct bpf_programs *programs, struct sample_record *sample);
 
-/* Whether it continues the sample before it. */
-bool bpf_sample_is_more(const struct sample_record *sample);
-
-/* Whether a sample is about a thread that was off its CPU, or is leaving it. */
-bool bpf_sample_is_away(const struct sample_record *sample);
+/* Puts the samples of a record about a thread that was off its CPU, or is leaving it. */
 int bpf_sample_away(struct bpf_programs *programs, struct sample_record *sample, struct error *err);
 
 /*

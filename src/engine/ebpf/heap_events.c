@@ -30,13 +30,6 @@ void bpf_heap_fini(struct bpf_heap *heap)
 	vec_fini(&heap->rated);
 }
 
-bool bpf_heap_is(const struct sample_record *sample)
-{
-	uint8_t kind = sample->raw_bytes > 0 ? sample->raw[0] : 0;
-
-	return kind >= BPF_WALK_HEAP && kind <= BPF_WALK_HEAP_END;
-}
-
 static int compare_rows(const void *left, const void *right)
 {
 	const struct bpf_heap_row *a = left;

@@ -36,8 +36,7 @@ struct bpf_heap {
 
 void bpf_heap_fini(struct bpf_heap *heap);
 
-/* Whether a record is about the heap. */
-bool bpf_heap_is(const struct sample_record *sample);
+/* Collects the event of a record. */
 int bpf_heap_take(struct bpf_programs *programs, struct sample_record *sample, struct error *err);
 
 /* Hands all events to the sink, which learns that those up to until_ns are complete. */

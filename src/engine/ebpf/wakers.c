@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "engine/ebpf/wakers.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,13 +97,6 @@ void wakers_free(struct wakers *wakers)
 	kept_stacks_fini(&wakers->stacks);
 	vec_fini(&wakers->joint);
 	free(wakers);
-}
-
-bool waker_is(const struct sample_record *sample)
-{
-	uint8_t kind = sample->raw_bytes > 0 ? sample->raw[0] : 0;
-
-	return kind == BPF_WALK_WAKER || kind == BPF_WALK_WAKER_SLICE;
 }
 
 static uint64_t pc_at(const struct sample_record *sample, size_t i)

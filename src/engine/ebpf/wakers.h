@@ -16,7 +16,6 @@
  * by the kernel's frames from the interrupt on.
  */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,9 +28,6 @@ struct wakers;
 /* Keeps no pointer to config. NULL: out of memory. */
 struct wakers *wakers_new(const struct engine_config *config);
 void wakers_free(struct wakers *wakers); /* NULL is fine */
-
-/* Whether a record is that of a waker. */
-bool waker_is(const struct sample_record *sample);
 
 /* Keeps the stack of a waker until the record of the woken thread comes. */
 void waker_keep(struct bpf_programs *programs, struct sample_record *sample);
