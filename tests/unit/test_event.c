@@ -13,18 +13,18 @@
 #include "base/error.h"
 #include "engine/perf/event.h"
 
-static struct event_grant grant_for(const char *name, const struct event_wish *base)
+static struct event_grant grant_for(const char *name, const struct event_request *base)
 {
-	struct event_wish wish = *base;
+	struct event_request request = *base;
 	struct event_grant grant;
 
-	wish.kind = event_find(name, NULL);
-	assert_non_null(wish.kind);
-	event_grant_init(&grant, &wish);
+	request.kind = event_find(name, NULL);
+	assert_non_null(request.kind);
+	event_grant_init(&grant, &request);
 	return grant;
 }
 
-static const struct event_wish usual = {
+static const struct event_request usual = {
 	.frequency_hz = 1000, .depth = 64, .wakeup_bytes = 4096, .kernel = true, .inherit = true};
 
 static void a_clock_is_sampled_by_period_in_nanoseconds(void **state)
@@ -54,77 +54,77 @@ static void a_hardware_event_is_sampled_by_frequency_and_tells_its_period(void *
 
 static void a_rare_event_is_sampled_every_time_unless_told(void **state)
 {
-	struct event_wish wish = usual;
-	struct event_grant grant = grant_for("page-faults", &wish);
+	struct event_request request = usual;
+	struct event_grant grant = grant_for("page-faults", &request);
 
 	(void)state;
 	assert_int_equal(grant.attr.freq, 0);
 	assert_int_equal(grant.attr.sample_period, 1);
-	wish.period = 100;
-	grant = grant_for("page-faults", &wish);
+	request.period = 100;
+	grant = grant_for("page-faults", &request);
 	assert_int_equal(grant.attr.sample_period, 100);
 }
 
 static void a_period_that_is_given_wins_over_the_rate(void **state)
 {
-	struct event_wish wish = usual;
+	struct event_request request = usual;
 
 	(void)state;
-	wish.period = 5000;
-	wish.frequency_hz = 0;
-	assert_int_equal(grant_for("cpu-clock", &wish).attr.sample_period, 5000);
-	assert_int_equal(grant_for("cycles", &wish).attr.freq, 0);
-	assert_int_equal(grant_for("cycles", &wish).attr.sample_period, 5000);
+	request.period = 5000;
+	request.frequency_hz = 0;
+	assert_int_equal(grant_for("cpu-clock", &request).attr.sample_period, 5000);
+	assert_int_equal(grant_for("cycles", &request).attr.freq, 0);
+	assert_int_equal(grant_for("cycles", &request).attr.sample_period, 5000);
 }
 
 static void the_depth_is_at_most_what_the_kernel_keeps(void **state)
 {
-	struct event_wish wish = usual;
+	struct event_request request = usual;
 	int64_t limit = event_setting("perf_event_max_stack", 127);
 
 	(void)state;
-	assert_int_equal(grant_for("cpu-clock", &wish).depth, 64);
-	wish.depth = 60000;
-	assert_int_equal(grant_for("cpu-clock", &wish).depth, limit);
+	assert_int_equal(grant_for("cpu-clock", &request).depth, 64);
+	request.depth = 60000;
+	assert_int_equal(grant_for("cpu-clock", &request).depth, limit);
 }
 
 static void without_kernel_frames_its_time_is_still_sampled(void **state)
 {
-	struct event_wish wish = usual;
+	struct event_request request = usual;
 	struct event_grant grant;
 
 	(void)state;
-	wish.kernel = false;
-	grant = grant_for("cpu-clock", &wish);
+	request.kernel = false;
+	grant = grant_for("cpu-clock", &request);
 	assert_true(grant.attr.exclude_callchain_kernel);
 	assert_false(grant.attr.exclude_kernel);
 	assert_true(grant.kernel);
 }
 
-static void threads_without_processes_are_followed_when_wished(void **state)
+static void threads_without_processes_are_followed_when_requested(void **state)
 {
-	struct event_wish wish = usual;
+	struct event_request request = usual;
 	struct event_grant grant;
 
 	(void)state;
-	wish.inherit = false;
-	wish.inherit_thread = true;
-	grant = grant_for("cpu-clock", &wish);
+	request.inherit = false;
+	request.inherit_thread = true;
+	grant = grant_for("cpu-clock", &request);
 	assert_true(grant.attr.inherit);
 	assert_true(grant.attr.inherit_thread);
 }
 
-static void an_older_kernel_gets_wishes_it_knows_one_by_one(void **state)
+static void requests_that_an_older_kernel_does_not_know_are_dropped_one_by_one(void **state)
 {
-	struct event_wish wish = usual;
+	struct event_request request = usual;
 	struct event_grant grant;
 
 	(void)state;
-	wish.inherit = false;
-	wish.inherit_thread = true;
-	assert_false(grant_for("cpu-clock", &wish).attr.build_id);
-	wish.enable_on_exec = true;
-	grant = grant_for("cpu-clock", &wish);
+	request.inherit = false;
+	request.inherit_thread = true;
+	assert_false(grant_for("cpu-clock", &request).attr.build_id);
+	request.enable_on_exec = true;
+	grant = grant_for("cpu-clock", &request);
 	assert_true(grant.attr.build_id);
 	assert_true(event_lower(&grant, -EINVAL));
 	assert_false(grant.attr.build_id);
@@ -216,8 +216,9 @@ int main(void)
 		cmocka_unit_test(a_period_that_is_given_wins_over_the_rate),
 		cmocka_unit_test(the_depth_is_at_most_what_the_kernel_keeps),
 		cmocka_unit_test(without_kernel_frames_its_time_is_still_sampled),
-		cmocka_unit_test(threads_without_processes_are_followed_when_wished),
-		cmocka_unit_test(an_older_kernel_gets_wishes_it_knows_one_by_one),
+		cmocka_unit_test(threads_without_processes_are_followed_when_requested),
+		cmocka_unit_test(
+			requests_that_an_older_kernel_does_not_know_are_dropped_one_by_one),
 		cmocka_unit_test(a_refusal_gives_up_kernel_samples_and_nothing_else),
 		cmocka_unit_test(a_depth_that_is_refused_falls_to_the_usual_limit),
 		cmocka_unit_test(other_errors_are_not_negotiable),

@@ -55,15 +55,15 @@ static void names_that_make_no_group_are_refused(void **state)
 
 static void only_what_a_kernel_before_6_12_cannot_do_is_given_up_first(void **state)
 {
-	struct event_wish wish = {.kind = event_find("cpu-clock", NULL),
-				  .frequency_hz = 1000,
-				  .depth = 64,
-				  .inherit = true,
-				  .group = true};
+	struct event_request request = {.kind = event_find("cpu-clock", NULL),
+					.frequency_hz = 1000,
+					.depth = 64,
+					.inherit = true,
+					.group = true};
 	struct event_grant grant;
 
 	(void)state;
-	event_grant_init(&grant, &wish);
+	event_grant_init(&grant, &request);
 	assert_true(grant.attr.sample_type & PERF_SAMPLE_READ);
 	assert_int_equal(grant.attr.read_format, PERF_FORMAT_GROUP);
 	assert_true(event_lower(&grant, -EINVAL));

@@ -297,7 +297,7 @@ const struct perf_programs_ops bpf_programs_ops = {
 	.finish = finish,
 };
 
-int bpf_programs_open(const struct walker_config *wish, const struct engine_config *config,
+int bpf_programs_open(const struct walker_config *walker, const struct engine_config *config,
 		      const struct target *target, struct bpf_programs **ret, struct error *err)
 {
 	struct bpf_programs *programs = calloc(1, sizeof(*programs));
@@ -305,14 +305,14 @@ int bpf_programs_open(const struct walker_config *wish, const struct engine_conf
 
 	if (!programs)
 		return error_set(err, -ENOMEM, "out of memory");
-	r = walker_open(wish, &programs->walker, err);
+	r = walker_open(walker, &programs->walker, err);
 	if (r < 0) {
 		free(programs);
 		return r;
 	}
 	programs->base = (struct perf_programs){
 		.ops = &bpf_programs_ops,
-		.away = wish->away,
+		.away = walker->away,
 		.ring_bytes = ring_bytes_for(config, target),
 		.wakeup_bytes = config->heap.attach ? WAKEUP_HEAP_BYTES : 0,
 	};

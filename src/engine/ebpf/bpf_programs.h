@@ -81,7 +81,7 @@ extern const struct perf_programs_ops bpf_programs_ops;
  * Loads the programs. The caller hands &(*ret)->base to perf_open(), or closes it with
  * perf_programs_close().
  */
-int bpf_programs_open(const struct walker_config *wish, const struct engine_config *config,
+int bpf_programs_open(const struct walker_config *walker, const struct engine_config *config,
 		      const struct target *target, struct bpf_programs **ret, struct error *err);
 
 #endif

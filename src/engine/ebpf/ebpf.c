@@ -121,7 +121,7 @@ static int ebpf_engine_probe(struct error *err)
 static int ebpf_engine_open(const struct engine_config *config, const struct target *target,
 			    struct sink *sink, void **ret_self, struct error *err)
 {
-	struct walker_config wish = {
+	struct walker_config walker = {
 		.depth = config->depth,
 		.kernel = config->kernel,
 		.counters = config->mode == ENGINE_MODE_CPU && strchr(config->event, ','),
@@ -148,7 +148,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 	r = check(config, err);
 	if (r < 0)
 		return r;
-	r = bpf_programs_open(&wish, config, target, &programs, &why);
+	r = bpf_programs_open(&walker, config, target, &programs, &why);
 	if (r < 0 && may_fall_back)
 		return fall_back(config, target, sink, &why, ret_self, err);
 	if (r < 0) {

@@ -110,59 +110,60 @@ int64_t event_setting(const char *name, int64_t fallback)
 	return value;
 }
 
-void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
+void event_grant_init(struct event_grant *grant, const struct event_request *request)
 {
 	struct perf_event_attr *attr = &grant->attr;
 	int64_t max_stack = event_setting("perf_event_max_stack", 127);
 
-	*grant = (struct event_grant){.name = wish->kind->name, .kernel = true};
-	grant->kernel_frames_hidden = !wish->kernel;
-	grant->depth = wish->depth < max_stack ? wish->depth : (uint32_t)max_stack;
+	*grant = (struct event_grant){.name = request->kind->name, .kernel = true};
+	grant->kernel_frames_hidden = !request->kernel;
+	grant->depth = request->depth < max_stack ? request->depth : (uint32_t)max_stack;
 	attr->size = sizeof(*attr);
-	attr->type = wish->kind->type;
-	attr->config = wish->kind->config;
-	attr->config1 = wish->kind->config1;
-	attr->config2 = wish->kind->config2;
+	attr->type = request->kind->type;
+	attr->config = request->kind->config;
+	attr->config1 = request->kind->config1;
+	attr->config2 = request->kind->config2;
 	attr->sample_type =
 		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN;
-	if (wish->kind->dummy) {
+	if (request->kind->dummy) {
 		attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-	} else if (wish->kind->clock) {
+	} else if (request->kind->clock) {
 		/*
 		 * A fixed period in nanoseconds instead of a frequency: the kernel
 		 * then has nothing to adjust, and the weight of a sample is known.
 		 */
-		attr->sample_period = wish->period ? wish->period : NS_PER_SEC / wish->frequency_hz;
+		attr->sample_period =
+			request->period ? request->period : NS_PER_SEC / request->frequency_hz;
 	} else {
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
-		attr->freq =
-			wish->period == 0 && (wish->rate_given || wish->kind->default_period == 0);
+		attr->freq = request->period == 0 &&
+			     (request->rate_given || request->kind->default_period == 0);
 		if (attr->freq)
-			attr->sample_freq = wish->frequency_hz;
+			attr->sample_freq = request->frequency_hz;
 		else
 			attr->sample_period =
-				wish->period ? wish->period : wish->kind->default_period;
+				request->period ? request->period : request->kind->default_period;
 	}
-	if (wish->programs) {
+	if (request->programs) {
 		attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-	} else if (wish->register_mask) {
+	} else if (request->register_mask) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		attr->sample_regs_user = wish->register_mask;
-		attr->sample_stack_user = wish->stack_bytes;
+		attr->sample_regs_user = request->register_mask;
+		attr->sample_stack_user = request->stack_bytes;
 	}
-	if (wish->group) {
+	if (request->group) {
 		attr->sample_type |= PERF_SAMPLE_READ;
 		attr->read_format = PERF_FORMAT_GROUP;
 	}
 	attr->sample_max_stack = (uint16_t)grant->depth;
 	attr->disabled = 1;
-	attr->enable_on_exec = wish->enable_on_exec;
-	attr->inherit = wish->inherit || wish->inherit_thread;
-	attr->inherit_thread = wish->inherit_thread;
+	attr->enable_on_exec = request->enable_on_exec;
+	attr->inherit = request->inherit || request->inherit_thread;
+	attr->inherit_thread = request->inherit_thread;
 	attr->exclude_hv = 1;
 	attr->exclude_idle = 1;
 	attr->exclude_guest = 1;
-	attr->exclude_callchain_kernel = !wish->kernel;
+	attr->exclude_callchain_kernel = !request->kernel;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	/*
@@ -170,7 +171,7 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	 * that others get of the same mapping as ones with a build id too, though theirs have none.
 	 * perf takes the device there for a length and crashes.
 	 */
-	attr->build_id = wish->enable_on_exec;
+	attr->build_id = request->enable_on_exec;
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
@@ -178,7 +179,7 @@ void event_grant_init(struct event_grant *grant, const struct event_wish *wish)
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
-	attr->wakeup_watermark = wish->wakeup_bytes;
+	attr->wakeup_watermark = request->wakeup_bytes;
 }
 
 void event_output_init(struct perf_event_attr *attr)
@@ -329,12 +330,12 @@ int event_open(struct event_grant *grant, pid_t tid, int cpu, struct error *err)
 
 bool event_works(const struct event_kind *kind)
 {
-	struct event_wish wish = {
+	struct event_request request = {
 		.kind = kind, .frequency_hz = 97, .depth = 127, .wakeup_bytes = 4096};
 	struct event_grant grant;
 	int fd;
 
-	event_grant_init(&grant, &wish);
+	event_grant_init(&grant, &request);
 	fd = event_open(&grant, 0, -1, NULL);
 	if (fd < 0)
 		return false;

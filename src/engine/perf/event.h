@@ -44,7 +44,7 @@ extern const struct event_kind event_heap;
 /* The kind of a name; NULL with err set: unknown. */
 const struct event_kind *event_find(const char *name, struct error *err);
 
-struct event_wish {
+struct event_request {
 	const struct event_kind *kind;
 	uint32_t frequency_hz;
 	uint64_t period; /* 0: by frequency */
@@ -62,7 +62,7 @@ struct event_wish {
 	bool group;    /* samples carry the counters of a group */
 };
 
-/* What the kernel agreed to; starts as the wish, and event_open() reduces it. */
+/* What the kernel agreed to; starts as the request, and event_open() reduces it. */
 struct event_grant {
 	const char *name; /* of the event; borrowed from its kind */
 	struct perf_event_attr attr;
@@ -74,7 +74,7 @@ struct event_grant {
 	uint32_t depth;
 };
 
-void event_grant_init(struct event_grant *grant, const struct event_wish *wish);
+void event_grant_init(struct event_grant *grant, const struct event_request *request);
 
 /* The event through which programs write their samples. */
 void event_output_init(struct perf_event_attr *attr);

@@ -97,11 +97,11 @@ static void note_why(const struct event_kind *kind, int code,
 	note(self, text);
 }
 
-void event_group_probe(struct event_group *group, const struct event_wish *wish,
+void event_group_probe(struct event_group *group, const struct event_request *request,
 		       void (*note)(void *self, const char *text), void *self)
 {
 	struct event_group works = {.leader = group->leader};
-	struct event_wish own = *wish;
+	struct event_request own = *request;
 	struct event_grant grant;
 	int fds[EVENT_MEMBERS_MAX];
 	int leader_fd;

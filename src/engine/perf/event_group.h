@@ -15,7 +15,7 @@
 
 struct error;
 struct event_kind;
-struct event_wish;
+struct event_request;
 
 #define EVENT_MEMBERS_MAX 7u
 
@@ -32,7 +32,7 @@ int event_group_parse(const char *text, struct event_group *ret, struct error *e
  * Removes the members that cannot be counted here, or not together with the others, and
  * calls note() with a sentence about each. Does not check the leader: opening it will.
  */
-void event_group_probe(struct event_group *group, const struct event_wish *wish,
+void event_group_probe(struct event_group *group, const struct event_request *request,
 		       void (*note)(void *self, const char *text), void *self);
 
 /*

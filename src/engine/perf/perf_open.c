@@ -495,7 +495,7 @@ static uint32_t wakeup_bytes(const struct perf_engine *engine)
 static int init_grant(struct perf_engine *engine, const struct engine_config *config,
 		      const struct target *target)
 {
-	struct event_wish wish = {
+	struct event_request request = {
 		.kind = engine->kind,
 		.frequency_hz = granted_rate(config, engine->notice, sizeof(engine->notice)),
 		.rate_given = config->rate_given,
@@ -515,15 +515,15 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 	};
 
 	/* Samples are those of a group also when no member is left of it. */
-	engine->grouped = wish.group;
-	if (wish.group)
-		event_group_probe(&engine->group, &wish, note_member, engine);
+	engine->grouped = request.group;
+	if (request.group)
+		event_group_probe(&engine->group, &request, note_member, engine);
 	engine->output.member_count = engine->group.member_count;
-	event_grant_init(&engine->grant, &wish);
+	event_grant_init(&engine->grant, &request);
 	if (engine->overwrite_old)
 		event_grant_samples_only(&engine->grant);
 	if (engine->grant.attr.freq || (engine->clock && config->period == 0))
-		engine->output.stats.granted.frequency_hz = wish.frequency_hz;
+		engine->output.stats.granted.frequency_hz = request.frequency_hz;
 	return perf_rate_begin(engine, config->paused);
 }
 
@@ -535,7 +535,7 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 static int open_with_rings(struct perf_engine *engine, const struct target *target,
 			   struct error *err)
 {
-	size_t wished = engine->ring_bytes;
+	size_t wanted_bytes = engine->ring_bytes;
 	int r = open_target(engine, target, err);
 
 	while (r < 0 && engine->ring_refused && engine->ring_bytes / 2 >= RING_LEAST_BYTES) {
@@ -547,8 +547,8 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 		r = open_target(engine, target, err);
 	}
 	log_debug("rings of perf events: %zu kB for each CPU, %zu kB wanted",
-		  engine->ring_bytes >> 10, wished >> 10);
-	if (r == 0 && engine->ring_bytes < wished / 4)
+		  engine->ring_bytes >> 10, wanted_bytes >> 10);
+	if (r == 0 && engine->ring_bytes < wanted_bytes / 4)
 		perf_note(
 			engine,
 			"buffers are small: the kernel allows no more; raise it with: sudo sysctl "

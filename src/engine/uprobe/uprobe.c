@@ -90,7 +90,7 @@ static int open_parts(struct uprobe_engine *engine, const struct engine_config *
 {
 	struct heap_probes_config heap = {.sample_bytes = config->heap.sample_bytes,
 					  .range_count = engine->allocator.range_count};
-	struct walker_config wish = {
+	struct walker_config walker = {
 		.depth = config->depth,
 		.namespace_inode = ebpf_namespace_of_ids(),
 		.heap = &heap,
@@ -99,7 +99,7 @@ static int open_parts(struct uprobe_engine *engine, const struct engine_config *
 	int r;
 
 	memcpy(heap.ranges, engine->allocator.ranges, sizeof(heap.ranges));
-	r = bpf_programs_open(&wish, config, target, &programs, err);
+	r = bpf_programs_open(&walker, config, target, &programs, err);
 	if (r < 0)
 		return r;
 	probe_cost_measure(programs->walker, &engine->cost);
