@@ -66,18 +66,17 @@ enum engine_unwind {
 struct engine_config {
 	enum engine_mode mode;
 	uint64_t least_away_ns; /* shorter times off a CPU are left out */
-	double away_budget; /* share of the target's time that recording these may cost; 0: any */
-	bool wakers;        /* record the stacks of those who wake a thread that is off its CPU */
-	bool may_fall_back; /* use a lesser method, with a notice, when the engine's own fails */
-	const char *
-		why_lesser; /* why no better engine is used, for the notice; NULL: it is the best */
-	const char *event;  /* "cpu-clock" … */
-	uint32_t frequency_hz; /* 0 with a period */
-	bool rate_given;       /* the user asked for this frequency: it is no default */
-	bool paused;           /* no samples until a rate is set */
-	uint64_t period;       /* events between samples; 0: by frequency */
-	uint32_t depth;        /* frames kept of a stack */
-	bool kernel;           /* kernel frames too */
+	double away_budget;     /* share of the target's time that these may cost; 0: any */
+	bool wakers;            /* record the stacks of who wakes threads off their CPUs */
+	bool may_fall_back;     /* to a lesser method, with a notice, when the engine fails */
+	const char *why_lesser; /* why no better engine is used, for the notice; NULL: not said */
+	const char *event;      /* "cpu-clock" … */
+	uint32_t frequency_hz;  /* 0 with a period */
+	bool rate_given;        /* the user asked for this frequency: it is no default */
+	bool paused;            /* no samples until a rate is set */
+	uint64_t period;        /* events between samples; 0: by frequency */
+	uint32_t depth;         /* frames kept of a stack */
+	bool kernel;            /* kernel frames too */
 	enum engine_unwind unwind;
 	uint32_t stack_bytes; /* copied of a stack, if it is walked from a copy */
 	struct engine_heap heap;

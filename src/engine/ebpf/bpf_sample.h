@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct bpf_programs;
 struct bpf_walk_head;
 struct error;
-struct bpf_programs;
 struct sample_record;
 struct tracked_process;
 

@@ -15,8 +15,8 @@
 #include "base/vec.h"
 #include "model/heap_event.h"
 
-struct error;
 struct bpf_programs;
+struct error;
 struct sample_record;
 
 struct bpf_heap_row {

@@ -32,7 +32,7 @@ struct offcpu_lock_owner {
 	pid_t pid;
 };
 
-/* Borrows the sink. NULL without memory. */
+/* Borrows the sink. NULL: out of memory. */
 struct offcpu_locks *offcpu_locks_new(struct sink *sink);
 void offcpu_locks_free(struct offcpu_locks *locks); /* NULL is fine */
 

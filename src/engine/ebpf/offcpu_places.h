@@ -19,8 +19,8 @@
 
 #define AWAY_STACKS 8u /* kept for each place */
 
-struct offcpu_places;
 struct bpf_walk_sums;
+struct offcpu_places;
 
 /* A time off a CPU: asleep, then waiting for the CPU; each has its stack. */
 struct away_time {
@@ -28,9 +28,8 @@ struct away_time {
 	uint32_t waited_stack;
 	uint64_t slept_ns;
 	uint64_t waited_ns;
-	uint64_t lock;   /* that it waited for; 0: none */
-	uint64_t chance; /* that such a time is taken, relative to others; unset in a time that is
-			    added */
+	uint64_t lock;            /* that it waited for; 0: none */
+	uint64_t chance;          /* of such a time, relative to others; unset when it is added */
 	struct stack_facts facts; /* of the stacks */
 };
 
@@ -64,7 +63,7 @@ struct offcpu_place {
 	struct away_time stacks[AWAY_STACKS]; /* with the sums of their times, which decay */
 };
 
-/* NULL without memory. */
+/* NULL: out of memory. */
 struct offcpu_places *offcpu_places_new(void);
 void offcpu_places_free(struct offcpu_places *places); /* NULL is fine */
 

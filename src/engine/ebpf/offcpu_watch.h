@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct bpf_programs;
 struct engine_config;
 struct error;
-struct bpf_programs;
 struct target;
 
 struct offcpu_pace {

@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-struct error;
 struct bpf_programs;
+struct error;
 
 /*
  * Begins all watched threads that sleep, as if they had left their CPUs at now_ns. cgroup is the

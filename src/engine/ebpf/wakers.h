@@ -19,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bpf_programs;
 struct engine_config;
 struct frame;
-struct bpf_programs;
 struct sample_record;
 struct wakers;
 

@@ -36,7 +36,7 @@ struct walker_config {
 	bool wakers;    /* and who wakes them */
 	uint64_t least_away_ns;
 	uint32_t threads;          /* expected number; 0: unknown */
-	enum bpf_walk_by watch_by; /* which of them are watched */
+	enum bpf_walk_by watch_by; /* how the watched threads are selected */
 	bool watch_children;
 	const char *watch_cgroup; /* a folder */
 	uint32_t namespace_inode; /* pid namespace of the reported ids; 0: the kernel's */

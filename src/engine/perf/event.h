@@ -48,8 +48,7 @@ struct event_request {
 	const struct event_kind *kind;
 	uint32_t frequency_hz;
 	uint64_t period; /* 0: by frequency */
-	bool rate_given; /* by the user: the frequency has priority over the event's default period
-			  */
+	bool rate_given; /* by the user: goes before the default period of the event */
 	uint32_t depth;
 	uint32_t wakeup_bytes;
 	bool kernel;
