@@ -20,13 +20,13 @@ struct engine_sample_stats {
 };
 
 struct engine_stack_stats {
-	uint64_t frames;            /* of all samples */
-	uint64_t unique;            /* different stacks; 0: too many to count */
-	uint64_t truncated;         /* cut before their root; by some engines only at the depth limit */
-	uint64_t narrow;            /* of 32-bit programs: by frame pointers, no names */
-	uint64_t slices;            /* that the kernel could not walk because a table was missing */
-	bool by_fp;                 /* walked by frame pointers */
-	bool by_tables;             /* walked by unwind tables; see ends */
+	uint64_t frames;    /* of all samples */
+	uint64_t unique;    /* different stacks; 0: too many to count */
+	uint64_t truncated; /* cut before their root; by some engines only at the depth limit */
+	uint64_t narrow;    /* of 32-bit programs: by frame pointers, no names */
+	uint64_t slices;    /* that the kernel could not walk because a table was missing */
+	bool by_fp;         /* walked by frame pointers */
+	bool by_tables;     /* walked by unwind tables; see ends */
 	uint64_t ends[ENGINE_ENDS]; /* how walks ended; see engine_end_name() */
 };
 

@@ -220,8 +220,7 @@ static int folded_write(const struct profile *profile, const struct export_confi
 
 const struct exporter_ops export_folded = {
 	.name = "folded",
-	.summary = "one line per stack with its samples or waiting time, for flamegraph.pl and "
-		   "similar tools",
+	.summary = "one line per stack, for flamegraph.pl and similar tools",
 	.extension = "folded",
 	.write = folded_write,
 };

@@ -128,7 +128,7 @@ def test_what_is_no_control_group_is_named(wick, mode):
     done = wick.run("record", "--cgroup", "/no/such/group", "--mode", mode, "-d", 1, "-o",
                     wick.new_path(), "--engine", "ebpf")
     assert done.returncode == contract.FAILED
-    assert "control group /no/such/group" in done.stderr
+    assert "no such control group: /no/such/group" in done.stderr
     assert len(done.stderr.splitlines()) <= 2
 
 
