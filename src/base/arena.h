@@ -18,7 +18,7 @@ struct arena {
 
 void arena_fini(struct arena *arena);
 
-/* Returns size bytes aligned for any object, NULL without memory. */
+/* Returns size bytes aligned for any object, NULL if out of memory. */
 void *arena_alloc(struct arena *arena, size_t size);
 
 /* Copies n bytes of text and ends them with NUL. */

@@ -30,7 +30,7 @@
 
 /*
  * Grows an array to hold at least want items. Returns its address, which may be new, and its
- * capacity; without memory, both are unchanged.
+ * capacity; if out of memory, both are unchanged.
  */
 void *vec_grow(void *items, size_t *capacity, size_t want, size_t item_bytes);
 

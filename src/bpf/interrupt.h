@@ -5,8 +5,8 @@
 /*
  * interrupt: whether the kernel works on behalf of the current task, or on something else that only
  * borrows its CPU. The kernel counts that in its preempt_count, which each CPU architecture keeps
- * elsewhere. If a kernel does not export it (on x86-64 without CONFIG_KALLSYMS_ALL), the reader
- * decides by the stack.
+ * in a different place. If a kernel does not export it (on x86-64 without CONFIG_KALLSYMS_ALL), the
+ * reader decides by the stack.
  */
 
 #include "bpf/kernel.h"

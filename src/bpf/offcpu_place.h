@@ -3,7 +3,7 @@
 #define WICK_BPF_OFFCPU_PLACE_H
 
 /*
- * offcpu_place: when the stack of a thread that leaves its CPU is taken.
+ * offcpu_place: decides when the stack of a thread that leaves its CPU is taken.
  *
  * A busy server leaves its CPU a hundred thousand times a second, always from the same few places:
  * program counter, stack pointer and the lock that it waits for are the same. At such a place a
@@ -62,7 +62,7 @@ static __noinline int send_sums(void *ctx, struct bpf_walk_away *from, uint32_t 
 
 /*
  * Stacks of new places are taken at once, unless a thread has too many of them. `price` is how many
- * others one counts for.
+ * other places this one counts as.
  */
 static __always_inline bool may_take_new(struct bpf_walk_away *from, uint64_t now_ns,
 					 uint32_t price)

@@ -15,7 +15,7 @@
 #include "bpf/task_id.h"
 #include "wire/bpf_walk.h"
 
-/* The length of a stack while the ring is short of room: better than losing it. */
+/* Stacks are cut to this length while the ring is nearly full: better than losing them. */
 #define SHORT_BYTES 8192u
 
 /*
@@ -57,7 +57,10 @@ static long copy_page(uint32_t index, void *context)
 	return 0;
 }
 
-/* What functions keep below sp, if that was ever used: OpenSSL's keep their CFA there. */
+/*
+ * Copies what functions keep below sp, if that was ever used: OpenSSL's functions keep their CFA
+ * there.
+ */
 static __always_inline void copy_red_zone(const struct scratch *scratch,
 					  struct bpf_walk_slice *slice)
 {

@@ -6,7 +6,7 @@
  * compile: from the call frame information of a module to its unwind table.
  *
  * Reads .eh_frame, and .debug_frame if that is missing or incomplete. Supports x86-64 and aarch64
- * on any machine. Input is hostile: time and memory are bounded by the size of the sections.
+ * on any machine. Input is not trusted: time and memory are bounded by the size of the sections.
  */
 
 #include <stdint.h>

@@ -13,7 +13,7 @@
 struct elf_file;
 struct elf_section;
 
-/* False without one. The search table is hostile, and checked. */
+/* False if there is none. The search table is not trusted, but checked. */
 bool cfi_find_eh_frame(struct elf_file *elf, struct elf_section *ret);
 
 #endif

@@ -52,7 +52,7 @@ struct frame_fde {
 
 struct frame_reader;
 
-/* Borrows section, which must not change. NULL without memory. */
+/* Borrows section, which must not change. NULL if out of memory. */
 struct frame_reader *frame_reader_new(const struct frame_section *section);
 void frame_reader_free(struct frame_reader *reader);
 

@@ -27,7 +27,7 @@ struct table_identity table_identity_of(struct elf_file *elf);
 /* Distinguishes modules with the same build id. */
 uint64_t table_identity_hash(const struct table_identity *identity);
 
-/* Appends the file; without memory out->failed is set. */
+/* Appends the file; if out of memory, out->failed is set. */
 void table_write(const struct cfi_table *table, const struct table_identity *identity,
 		 struct bytes *out);
 

@@ -10,7 +10,7 @@
  * function when it is hit. The results are kept up to a limit; then the oldest are freed. So
  * lookups work in any order, and sorted ones need little memory. .debug_aranges is never read.
  *
- * Everything in the file is hostile: a bad unit costs only that unit.
+ * Nothing in the file is trusted: a bad unit costs only that unit.
  *
  * It does not know where files are: it opens separate files through hooks. A dwarf is used by one
  * thread at a time; several are independent.
@@ -83,7 +83,7 @@ void dwarf_close(struct dwarf *dwarf); /* NULL is fine */
 
 /*
  * Finds the frames at an ELF vaddr. Returns their number: 0 when nothing is known about it; one
- * frame without a name when only the line is known. -ENOMEM without memory. Texts are valid until
+ * frame without a name when only the line is known. -ENOMEM if out of memory. Texts are valid until
  * dwarf_close(), and equal names are one pointer.
  */
 int dwarf_find(struct dwarf *dwarf, uint64_t vaddr, struct dwarf_frames *ret);

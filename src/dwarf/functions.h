@@ -23,8 +23,8 @@
 
 struct inline_call {
 	uint32_t name;   /* its number in names.h; 0 until it is needed */
-	uint32_t origin; /* distance of its origin from the unit's start; INLINE_ELSEWHERE: its own,
-			    the origin is in another unit */
+	uint32_t origin; /* distance of its origin from the unit's start; with INLINE_ELSEWHERE,
+			    that of its own entry: the origin is in another unit */
 	uint32_t parent; /* the call that it is inlined into, INLINE_NONE: the function */
 	uint32_t line;   /* where it is called */
 	uint16_t file;
@@ -69,7 +69,7 @@ struct functions {
 
 /* Scratch memory, reused for each function. */
 struct inline_scratch;
-struct inline_scratch *inline_scratch_new(void); /* NULL without memory */
+struct inline_scratch *inline_scratch_new(void); /* NULL if out of memory */
 void inline_scratch_free(struct inline_scratch *scratch);
 
 /*

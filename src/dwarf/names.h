@@ -54,10 +54,10 @@ struct names {
 void names_init(struct names *names, struct arena *arena);
 void names_fini(struct names *names);
 
-/* The number of an entry's name; 0 without memory. */
+/* The number of an entry's name; 0 if out of memory. */
 uint32_t names_of(struct names *names, struct die_ref ref);
 
-/* Stores a text of the caller's once, for as long as the arena; NULL without memory. */
+/* Stores a text of the caller's once, for as long as the arena; NULL if out of memory. */
 const char *names_keep(struct names *names, const char *text, size_t size);
 
 /* "int ns::add<long>(long, long)": a function's signature from its entry, with types. */

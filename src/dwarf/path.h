@@ -10,7 +10,7 @@ struct arena;
 
 /*
  * Joins up to three parts (NULL: absent); an absolute part discards those before it. "//", "/./"
- * and "dir/.." are removed. The text is kept in arena; NULL without memory.
+ * and "dir/.." are removed. The text is kept in arena; NULL if out of memory.
  */
 const char *path_join(struct arena *arena, const char *comp_dir, const char *directory,
 		      const char *name);

@@ -6,8 +6,8 @@
  * unit: the debug sections of one ELF file (an image), its units, and the entries (DIEs) of a unit
  * with their attributes.
  *
- * Offsets of entries are relative to the section of the unit. Every offset is hostile: it is
- * checked against the unit before anything is read there.
+ * Offsets of entries are relative to the section of the unit. No offset is trusted: each is checked
+ * against the unit before anything is read there.
  */
 
 #include <stdbool.h>
@@ -119,7 +119,7 @@ struct die_ref {
 	uint64_t offset;
 };
 
-/* Takes elf on success. NULL without memory. */
+/* Takes elf on success. NULL if out of memory. */
 struct image *image_new(struct elf_file *elf, bool split);
 void image_free(struct image *image); /* NULL is fine */
 void image_drop(struct image *image); /* frees the memory of sections */

@@ -5,7 +5,7 @@
 /*
  * elf: a bounded reader of ELF files (64-bit, little-endian, any machine).
  *
- * Every offset and size in the file is hostile: nothing is read outside it and nothing is allocated
+ * No offset or size in the file is trusted: nothing is read outside it and nothing is allocated
  * beyond stated limits. Bytes are copied out with pread(), never mapped, so a file that shrinks
  * under us is an error and not a SIGBUS.
  *
@@ -82,10 +82,10 @@ uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, EM_AARCH64 … *
 uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN … */
 bool elf_is_cut(const struct elf_file *elf);      /* it ends before its section headers */
 uint64_t elf_entry(const struct elf_file *elf);
-/* When the file was opened. */
+/* The identity of the file when it was opened. */
 struct file_identity elf_identity(const struct elf_file *elf);
 
-/* The GNU build id from PT_NOTE segments or note sections; size 0 without one. */
+/* The GNU build id from PT_NOTE segments or note sections; size 0 if there is none. */
 const struct build_id *elf_build_id(struct elf_file *elf);
 /* Searches at most a few megabytes of notes, which are aligned to 4 or 8 bytes. */
 bool build_id_of_notes(const uint8_t *notes, uint64_t size, uint64_t align, struct build_id *ret);

@@ -3,8 +3,8 @@
 #define WICK_ELF_ELF_FUNCTION_H
 
 /*
- * elf_function: finds functions of given names in a file. All names count, including several for
- * one address; of several versions, the one that programs are linked to.
+ * elf_function: finds functions of given names in a file. Any name of an address counts; of several
+ * versions of a symbol, the one that programs are linked to counts.
  */
 
 #include <stdbool.h>

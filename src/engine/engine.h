@@ -122,7 +122,7 @@ struct engine_ops {
 	int (*drain)(void *self, struct error *err);
 	uint64_t settle_ns; /* the first drain after it has all events; see engine_settle() */
 	int (*stop)(void *self, struct error *err);
-	/* Numbers so far; with `final` also those that take some milliseconds to find. */
+	/* Numbers so far; with `final` also those that take a few milliseconds to find. */
 	void (*stats)(void *self, bool final, struct engine_stats *ret);
 	/* What the kernel did not grant, for a person; "": all was granted. */
 	const char *(*notice)(void *self);
@@ -189,7 +189,10 @@ bool engine_next_process(struct engine *engine, size_t *at, struct engine_proces
 void engine_scanned(struct engine *engine, pid_t pid);
 int engine_fd(struct engine *engine); /* readable when there is enough to drain */
 int engine_drain(struct engine *engine, struct error *err);
-/* Waits until a drain has all that happened before the call: some milliseconds at most. */
+/*
+ * Waits until a drain would return everything that happened before the call: a few milliseconds at
+ * most.
+ */
 void engine_settle(struct engine *engine);
 int engine_stop(struct engine *engine, struct error *err);
 /* The rate of samples from now on; 0: none. See engine_ops. */

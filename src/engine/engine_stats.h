@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many ways a walk by tables can end; the first, the root, is the good one. */
+/* How many ways a walk with tables can end; only the first, at the root, is a success. */
 #define ENGINE_ENDS 6
 
 struct engine_sample_stats {

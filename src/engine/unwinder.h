@@ -24,7 +24,7 @@ struct registers;
 struct unwinder;
 struct unwinder_process;
 
-struct unwinder *unwinder_new(void); /* NULL without memory */
+struct unwinder *unwinder_new(void); /* NULL if out of memory */
 /* Call after all its processes are closed. */
 void unwinder_free(struct unwinder *unwinder);
 

@@ -10,7 +10,7 @@
  *	heap_analysis_finish() at the end
  *
  * Memory is proportional to the live blocks, the unique stacks and the events between two calls of
- * heap_analysis_until(). Stacks are only numbers here: this knows no functions.
+ * heap_analysis_until(). Stacks are only numbers here: the analysis does not know their functions.
  */
 
 #include <stdbool.h>

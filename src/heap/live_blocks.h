@@ -11,7 +11,7 @@
  * One table with open addressing. It grows by half and is at most five eighths full; while it fits
  * into a near cache, at most a quarter: there a look at a second slot costs more than the memory,
  * because the branch is unpredictable. Removal leaves no tombstones, because programs allocate and
- * free for ever. The slot of a block is monotonic in its hash, so growing reads and writes memory
+ * free forever. The slot of a block is monotonic in its hash, so growing reads and writes memory
  * from front to back.
  */
 

@@ -25,7 +25,7 @@ struct trial_plan {
 	bool wakers;                     /* off-CPU time, with wakers */
 	/*
 	 * A program that works, allocates and sleeps for some tens of milliseconds; with attach,
-	 * until it is killed. It must write a byte when it starts, must end by itself eventually,
+	 * until it is killed. It must write a byte when it starts, must eventually end by itself,
 	 * and must end with its parent.
 	 */
 	char *const *program;

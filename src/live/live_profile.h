@@ -3,7 +3,7 @@
 #define WICK_LIVE_LIVE_PROFILE_H
 
 /*
- * live_profile: a profile of the last seconds, or since the start, while an engine is still
+ * live_profile: a profile of the last few seconds, or since the start, while an engine is still
  * sampling.
  *
  * It is a sink. Samples are summed by stack and thread, in slices of one second, of which the last

@@ -145,7 +145,7 @@ int loader_open_symbols(struct loader *loader, struct error *err);
 /* Makes room for new entries of the dictionary. Returns 0 or -ENOMEM. */
 int loader_grow(struct loader *loader);
 
-/* Reads the samples; loader_describe() then fills in the profile's description of itself. */
+/* Reads the samples; loader_describe() then fills in the description of the profile. */
 int loader_prepare(struct loader *loader, struct error *err);
 void loader_describe(struct loader *loader);
 void loader_fini(struct loader *loader);

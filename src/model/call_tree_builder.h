@@ -45,7 +45,7 @@ static inline uint32_t call_tree_group_of(const struct call_tree_builder *builde
 	       builder->thread_group[builder->profile->entries.items[entry].thread];
 }
 
-/* Appends a node; ID_NONE without memory. */
+/* Appends a node; ID_NONE if out of memory. */
 uint32_t call_tree_add(struct call_tree *tree, uint32_t parent, uint32_t function);
 
 /*

@@ -41,7 +41,7 @@ struct dictionary {
 int dictionary_init(struct dictionary *dictionary); /* 0 or -ENOMEM */
 void dictionary_fini(struct dictionary *dictionary);
 
-/* Each returns the id, created when missing; ID_NONE without memory. Text is copied. */
+/* Each returns the id, created when missing; ID_NONE if out of memory. Text is copied. */
 uint32_t dictionary_module(struct dictionary *dictionary, const struct module *module);
 uint32_t dictionary_process(struct dictionary *dictionary, const struct process *process);
 uint32_t dictionary_thread(struct dictionary *dictionary, const struct thread *thread);

@@ -78,7 +78,7 @@ struct heap_event {
 
 _Static_assert(sizeof(struct heap_event) == 40, "many are copied");
 
-/* Events of one thread, in order of time. */
+/* Events of one thread, in time order. */
 struct heap_batch {
 	uint32_t thread;
 	size_t count;

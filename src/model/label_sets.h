@@ -39,7 +39,7 @@ void label_sets_fini(struct label_sets *sets);
 
 /*
  * The id of the set of n labels in any order; of equal keys the last counts. 0 without labels.
- * ID_NONE without memory, and for more than LABELS_MAX.
+ * ID_NONE if out of memory, and for more than LABELS_MAX.
  */
 uint32_t label_sets_add(struct label_sets *sets, struct strings *strings,
 			const struct label *labels, size_t n);

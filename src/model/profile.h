@@ -195,7 +195,7 @@ static inline uint32_t profile_line_file(const struct profile *profile, struct p
 	return line.file ? line.file : profile->functions.items[line.function].file;
 }
 
-/* Each returns an id, created when missing; ID_NONE without memory. */
+/* Each returns an id, created when missing; ID_NONE if out of memory. */
 uint32_t profile_function(struct profile *profile, const char *name, const char *file,
 			  const char *module, enum function_origin origin);
 uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,

@@ -53,7 +53,7 @@ struct profile_sample {
 struct profile_time {
 	VEC(struct profile_blocks) blocks;
 	VEC(struct level_track) tracks;
-	VEC(struct profile_sample) samples; /* in the order of time */
+	VEC(struct profile_sample) samples; /* in time order */
 	VEC(int64_t) longest;               /* by set of labels: the largest single sample */
 	uint32_t heap_value; /* the first value type of the heap; ID_NONE without one */
 };

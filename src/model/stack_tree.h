@@ -41,7 +41,7 @@ struct stack_tree {
 int stack_tree_init(struct stack_tree *tree); /* 0 or -ENOMEM */
 void stack_tree_fini(struct stack_tree *tree);
 
-/* The child of parent with this frame, created when missing. ID_NONE without memory. */
+/* The child of parent with this frame, created when missing. ID_NONE if out of memory. */
 uint32_t stack_tree_child(struct stack_tree *tree, uint32_t parent, uint32_t frame);
 
 /*

@@ -25,7 +25,7 @@ struct strings {
 int strings_init(struct strings *strings); /* 0 or -ENOMEM */
 void strings_fini(struct strings *strings);
 
-/* Returns the id of text, ID_NONE without memory. NUL bytes end the text. */
+/* Returns the id of text, ID_NONE if out of memory. NUL bytes end the text. */
 uint32_t strings_add(struct strings *strings, const char *text);
 uint32_t strings_add_n(struct strings *strings, const char *text, size_t n);
 

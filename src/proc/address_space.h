@@ -5,7 +5,7 @@
 /*
  * address_space: what one process had mapped where, now and at any earlier moment.
  *
- * It receives changes (map, unmap, exec) in order of time and resolves an address to (module, ELF
+ * It receives changes (map, unmap, exec) in time order and resolves an address to (module, ELF
  * vaddr, file offset) as of a given time, so that dlopen, dlclose, exec and reused addresses are
  * handled correctly. Each change makes a new generation. A generation is stored as what the change
  * replaced, with a full snapshot now and then, so memory grows only with the number of changes.
@@ -38,7 +38,7 @@ struct address_hit {
 	uint64_t file_offset;
 };
 
-struct address_space *address_space_new(void); /* NULL without memory */
+struct address_space *address_space_new(void); /* NULL if out of memory */
 void address_space_free(struct address_space *space);
 
 /*
@@ -63,7 +63,7 @@ int address_space_clear(struct address_space *space, uint64_t time_ns); /* exec 
 
 /*
  * A new space that starts with what the parent has at time_ns, which applies to all times; it
- * shares memory with the parent until either changes. NULL without memory.
+ * shares memory with the parent until either changes. NULL if out of memory.
  */
 struct address_space *address_space_fork(struct address_space *parent, uint64_t time_ns);
 

@@ -5,8 +5,8 @@
 /*
  * maps: the memory map of a process from /proc/PID/maps, at one moment.
  *
- * The text is hostile: lines that are invalid, overlap or are out of order are skipped and counted,
- * so the regions are always sorted and disjoint. proc/module_file identifies mapped files;
+ * The text is not trusted: lines that are invalid, overlap or are out of order are skipped and
+ * counted, so the regions are always sorted and disjoint. proc/module_file identifies mapped files;
  * proc/address_space keeps how a map changes over time.
  *
  * The kernel writes a newline in a path as \012 and leaves all other bytes unchanged, including a
@@ -67,7 +67,7 @@ struct maps {
 /*
  * Replaces what was in maps before: starts from zeroed maps. The caller releases them with
  * maps_fini(), even after a failure. The text is not kept and need not end with a newline. Fails
- * only without memory.
+ * only if out of memory.
  */
 int maps_parse(struct maps *maps, const char *text, size_t size, unsigned int options);
 

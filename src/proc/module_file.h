@@ -36,7 +36,7 @@ struct module_place {
 	int unread;
 };
 
-struct module_files *module_files_new(void); /* NULL without memory */
+struct module_files *module_files_new(void); /* NULL if out of memory */
 void module_files_free(struct module_files *files);
 
 /*

@@ -16,7 +16,7 @@
  *	files    other paths, [vdso] and the like, and what follows the data of a file
  *	regions  everything else: memory without a name
  *
- * The text is hostile: invalid lines are skipped. Nothing is kept: any thread may call.
+ * The text is not trusted: invalid lines are skipped. Nothing is kept: any thread may call.
  */
 
 #include <stdbool.h>
@@ -39,7 +39,7 @@ typedef const char *const *process_memory_own;
 
 /*
  * folder is a descriptor of /proc/PID: it refers to the process it was opened for, even if the pid
- * was reused. Each returns 0 or -errno; -ESRCH if the process has ended or has no memory any more.
+ * was reused. Each returns 0 or -errno; -ESRCH if the process has ended or no longer has memory.
  */
 int process_memory_sum(int folder, struct process_memory *ret);
 int process_memory_split(int folder, process_memory_own own, struct process_memory *ret);

@@ -22,7 +22,7 @@ struct module_table {
 	const uint32_t *pages;            /* see unwind_pages_fill() */
 };
 
-/* Borrows files. NULL without memory. Works without the cache if that is unusable. */
+/* Borrows files. NULL if out of memory. Works without the cache if that is unusable. */
 struct module_tables *module_tables_new(struct module_files *files);
 void module_tables_free(struct module_tables *tables);
 

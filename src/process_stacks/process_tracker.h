@@ -5,11 +5,11 @@
 /*
  * process_tracker: which processes run, under which name, with what mapped where.
  *
- * It receives the kernel's side-band records in order of time, and reads /proc for what existed
+ * It receives the kernel's side-band records in time order, and reads /proc for what existed
  * before. It reports processes, threads, modules and maps to the sink when a sample first needs
  * them, and turns raw addresses into frames. Used by every engine that receives side-band records.
  *
- * A process that execs becomes another one with the same pid (DECISIONS 2).
+ * A process that execs becomes another one with the same pid.
  */
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ struct sink;
 struct tracked_process;
 struct unwind_module;
 
-/* Borrows the sink. NULL without memory. */
+/* Borrows the sink. NULL if out of memory. */
 struct process_tracker *process_tracker_new(struct sink *sink);
 void process_tracker_free(struct process_tracker *tracker);
 

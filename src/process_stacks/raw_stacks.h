@@ -33,11 +33,11 @@ struct raw_stack {
 	enum unwind_end end;
 };
 
-/* Borrows both. NULL without memory. */
+/* Borrows both. NULL if out of memory. */
 struct raw_stacks *raw_stacks_new(struct sink *sink, struct process_tracker *tracker);
 void raw_stacks_free(struct raw_stacks *stacks);
 
-/* The id of a stack of a process, ID_NONE without memory. */
+/* The id of a stack of a process, ID_NONE if out of memory. */
 uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *process,
 		       const struct raw_stack *stack);
 

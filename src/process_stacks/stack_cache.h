@@ -15,7 +15,7 @@
 
 struct stack_cache;
 
-struct stack_cache *stack_cache_new(void); /* NULL without memory */
+struct stack_cache *stack_cache_new(void); /* NULL if out of memory */
 void stack_cache_free(struct stack_cache *cache);
 
 /* The id of the stack, ID_NONE if it is unknown. */

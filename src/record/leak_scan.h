@@ -58,8 +58,8 @@ int leak_search_begin(const struct leak_job *job, const struct engine_process *p
 		      struct leak_search **ret, struct error *err);
 
 /*
- * Whether leak_search_end() would return without waiting. Call it from time to time: it also takes
- * care of the process.
+ * Whether leak_search_end() would return without waiting. Call it from time to time: it also
+ * releases threads of the process that stopped too late to be read.
  */
 bool leak_search_is_done(struct leak_search *search);
 

@@ -105,7 +105,7 @@ int recording_reader_run(struct recording_reader *reader, const struct recording
 
 const struct dictionary *recording_reader_dictionary(const struct recording_reader *reader);
 
-/* The state so far; cut_bytes is the size of the chunk that is incomplete at present. */
+/* The state so far; cut_bytes is the size of the chunk that is currently incomplete. */
 struct recording_damage recording_reader_damage(const struct recording_reader *reader);
 
 /* The version in the file header. */

@@ -4,7 +4,7 @@
 
 /*
  * ticks: the CPU's time counter, which costs a quarter of a clock read. To convert them later,
- * readers have pairs of ticks and CLOCK_MONOTONIC. No barrier: a read may be some instructions
+ * readers have pairs of ticks and CLOCK_MONOTONIC. No barrier: a read may be a few instructions
  * early or late.
  */
 

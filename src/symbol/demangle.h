@@ -3,10 +3,10 @@
 #define WICK_SYMBOL_DEMANGLE_H
 
 /*
- * demangle: linker names of C++, Rust and D as their authors wrote them, without
- * return types and without the hash of Rust names.
+ * demangle: linker names of C++, Rust and D as their authors wrote them, without return types and
+ * without the hash of Rust names.
  *
- * Names are hostile: input and output are limited, deep nesting is refused.
+ * Names are not trusted: input and output are limited, deep nesting is refused.
  */
 
 /*

@@ -15,7 +15,7 @@
 struct frame_cache;
 struct symbol_frame;
 
-struct frame_cache *frame_cache_new(uint32_t capacity); /* NULL without memory */
+struct frame_cache *frame_cache_new(uint32_t capacity); /* NULL if out of memory */
 void frame_cache_free(struct frame_cache *cache);       /* NULL is fine */
 void frame_cache_clear(struct frame_cache *cache);
 
@@ -26,7 +26,7 @@ void frame_cache_clear(struct frame_cache *cache);
 const struct symbol_frame *frame_cache_find(struct frame_cache *cache, uint32_t module_id,
 					    uint64_t address, size_t *ret_count, int *ret_tag);
 
-/* Adds a copy of the frames and returns it, NULL without memory. They must not be cached yet. */
+/* Adds a copy of the frames and returns it, NULL if out of memory. They must not be cached yet. */
 const struct symbol_frame *frame_cache_add(struct frame_cache *cache, uint32_t module_id,
 					   uint64_t address, const struct symbol_frame *frames,
 					   size_t count, int tag);

@@ -34,7 +34,7 @@ struct kernel_symbol {
  */
 int kernel_symbols_read(const char *path, struct kernel_symbols **ret, struct error *err);
 
-struct kernel_symbols *kernel_symbols_new(void);          /* NULL without memory */
+struct kernel_symbols *kernel_symbols_new(void);          /* NULL if out of memory */
 void kernel_symbols_free(struct kernel_symbols *symbols); /* NULL is fine */
 
 /*

@@ -19,7 +19,7 @@ struct linker_name_style {
 	bool merge_clones;
 };
 
-/* The caller frees the text. NULL without memory. */
+/* The caller frees the text. NULL if out of memory. */
 char *linker_name_show(const char *name, struct linker_name_style style);
 
 /*

@@ -6,7 +6,7 @@
  * mini_debug: the ELF file in .gnu_debugdata, compressed with xz: the symbol table of a stripped
  * program, as Fedora ships it.
  *
- * The section is hostile: its inflated size and the memory needed for that are limited.
+ * The section is not trusted: its inflated size and the memory needed for that are limited.
  */
 
 #include <stddef.h>

@@ -32,8 +32,8 @@ struct symbol_store;
 
 /*
  * Opens the results kept for the file with a module's debug information, in a form (any number that
- * distinguishes kinds of results). Borrows dir. NULL without memory, a build id, a file or a
- * directory.
+ * distinguishes kinds of results). Borrows dir. NULL if out of memory, or without a build id, a
+ * file or a directory.
  */
 struct symbol_store *symbol_store_open(struct cache_dir *dir, const struct build_id *id,
 				       const struct file_identity *file, uint32_t form);

@@ -38,7 +38,7 @@ struct unwind_limits {
 	struct unwind_stack alternate; /* of signals; {0, 0}: none */
 };
 
-/* Bits above the 48 of an address: right unless the kernel was configured for larger ones. */
+/* The bits above a 48-bit address: correct unless the kernel is configured for larger addresses. */
 #define UNWIND_PAC_MASK 0xffff000000000000ull
 
 /* Access to the target. Each returns false for what cannot be read. */

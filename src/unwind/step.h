@@ -109,7 +109,7 @@ UNWIND_INLINE enum unwind_end unwind_rule_ra(const struct unwind_limits *limits,
 	return UNWIND_NO_RULE;
 }
 
-/* A zero found by guessing is not a return address, rather than the one of a root. */
+/* A zero that was found by guessing does not mark the root: it is not a return address at all. */
 UNWIND_INLINE enum unwind_end unwind_doubt(const struct unwind_limits *limits, bool was_guessed,
 					   uint64_t ra, enum unwind_end end)
 {

@@ -7,7 +7,7 @@
  *
  * The modules of the target define which code has which table; its memory is read through
  * callbacks: from another process, from a copied stack. Freestanding and stateless: any thread may
- * walk, as its callbacks allow. To walk the own process, use own_stack.
+ * walk, as its callbacks allow. To walk the calling process, use own_stack.
  */
 
 #include <stdbool.h>

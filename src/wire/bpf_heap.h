@@ -44,7 +44,7 @@ struct bpf_heap_range {
 enum bpf_heap_phase {
 	BPF_HEAP_COUNTING,  /* calls are counted, but not reported */
 	BPF_HEAP_FOLLOWING, /* what happens to blocks is reported */
-	BPF_HEAP_OVER,      /* nothing: probes are detached one by one, some milliseconds apart */
+	BPF_HEAP_OVER,      /* nothing: probes are detached one by one, a few milliseconds apart */
 };
 
 /* Words before the stack of a block. */

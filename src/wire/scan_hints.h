@@ -5,7 +5,7 @@
 /*
  * scan_hints: what a leak scan must know about a program and only the library in it knows. It is in
  * the memory of the library (session_process.inside_address), read with all other memory of the
- * snapshot, and as hostile as that.
+ * snapshot, and trusted no more than that.
  */
 
 #include <stdatomic.h>

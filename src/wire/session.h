@@ -6,15 +6,15 @@
  * session: what the preload library and the recorder share, in files that both map. They are in a
  * folder that only their user may list or change:
  *
- *	control           one, of the recorder: what is wanted, and that it lives
- *	tables            one, of the recorder: unwind tables and lists of modules
+ *	control           one, written by the recorder: what to record, and its heartbeat
+ *	tables            one, written by the recorder: unwind tables and lists of modules
  *	PID.START.N       one for each program that runs, made by it
  *	wake              a pipe: a byte in it asks the recorder to look
  *	wick.so           a link to the library
- *	no-room           a program had no room for its file (empty, as the next)
+ *	no-room           a program had no room for its file (empty, like the next)
  *	file-limit        a program's files may not become so large (ulimit -f)
  *
- * A program that dies in any way leaves its file behind, and so everything it wrote.
+ * However a program dies, it leaves its file behind, with everything it wrote.
  *
  * A process file is a head, slots, and a ring for each slot, and then more slots and rings. A slot
  * belongs to a thread from its start until the recorder has read everything it wrote. Space is

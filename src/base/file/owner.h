@@ -2,7 +2,7 @@
 #ifndef WICK_BASE_FILE_OWNER_H
 #define WICK_BASE_FILE_OWNER_H
 
-/* owner: the user this process runs for. Under sudo that is its caller as well as root. */
+/* owner: the user this process runs for. Under sudo, that is both the caller of sudo and root. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
  * (.gopclntab of Go 1.16 and later, 64-bit): functions by address, their names, frames, files and
  * lines.
  *
- * Its bytes are hostile: each offset is checked where it is used.
+ * Its bytes are not trusted: each offset is checked where it is used.
  */
 
 #include <stdbool.h>

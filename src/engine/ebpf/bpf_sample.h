@@ -29,7 +29,7 @@ bool bpf_sample_read_head(struct bpf_programs *programs, struct tracked_process 
 
 /*
  * Gives the name of the sample's thread to the tracker. Restores the ids of a thread that is about
- * to end and has none any more.
+ * to end and no longer has any.
  */
 void bpf_sample_name(struct bpf_programs *programs, struct sample_record *sample);
 

@@ -5,8 +5,8 @@
 /*
  * heap_events: turns the records of BPF programs at an allocator's functions into heap events.
  *
- * Records come in order of time, threads mixed; the sink wants events grouped by thread. They
- * are collected here until they are flushed.
+ * Records come in time order, with threads mixed; the sink wants events grouped by thread. They are
+ * collected here until they are flushed.
  */
 
 #include <stdbool.h>

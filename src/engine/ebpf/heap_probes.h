@@ -6,7 +6,7 @@
  * heap_probes: attaches the walker's programs to the functions of an allocator.
  *
  * Since Linux 6.13 one link covers all functions of a process; older kernels need a probe at the
- * entry and one at the return of each. They end with our descriptors.
+ * entry and one at the return of each. The kernel removes them when our descriptors are closed.
  */
 
 #include <stdint.h>

@@ -3,10 +3,9 @@
 #define WICK_ENGINE_EBPF_OFFCPU_WATCH_H
 
 /*
- * offcpu_watch: begins and ends the watching of threads off their CPUs, and keeps its cost below
- * a share of the time that they run: see bpf/offcpu.bpf.c for what is left out then. Samples of
- * time on the CPUs have a budget of their own. With --min-block every stack is taken until that
- * costs too much.
+ * offcpu_watch: starts and stops watching threads off their CPUs, and keeps its cost below a share
+ * of the time that they run: see bpf/offcpu.bpf.c for what is left out then. Samples of time on the
+ * CPUs have a budget of their own. With --min-block every stack is taken until that costs too much.
  */
 
 #include <stdbool.h>

@@ -3,8 +3,8 @@
 #define WICK_ENGINE_EBPF_SLEEPERS_H
 
 /*
- * sleepers: threads that are off their CPUs when the watching begins. Their time counts from then
- * on, with the stack in which they sleep: it does not change, so it can be read from outside.
+ * sleepers: threads that are already off their CPUs when watching begins. Their time counts from
+ * then on, with the stack in which they sleep: it does not change, so it can be read from outside.
  */
 
 #include <stdint.h>
@@ -13,9 +13,9 @@ struct bpf_programs;
 struct error;
 
 /*
- * Begins all watched threads that sleep, as if they had left their CPUs at now_ns. cgroup is the
- * folder of a watched control group; NULL for other targets. Call it when the programs watch
- * already. Returns 0 or a negative errno.
+ * Counts all watched threads that sleep, as if they had left their CPUs at now_ns. cgroup is the
+ * folder of a watched control group; NULL for other targets. Call it after the programs have begun
+ * to watch. Returns 0 or a negative errno.
  */
 int sleepers_begin(struct bpf_programs *programs, const char *cgroup, uint64_t now_ns,
 		   struct error *err);

@@ -80,7 +80,7 @@ void walker_set_share(struct walker *walker, double share);
  * times between them are added up. 0: take every stack.
  */
 void walker_set_away_gap(struct walker *walker, uint64_t gap_ns);
-/* From now_ns on, threads that leave their CPUs are ignored; or no longer. */
+/* While paused, threads that leave their CPUs are ignored; a change applies from now_ns on. */
 void walker_pause_away(struct walker *walker, bool paused, uint64_t now_ns);
 
 /* The size of each ring: the programs ration large records by it. */

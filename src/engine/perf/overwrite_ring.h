@@ -3,12 +3,12 @@
 #define WICK_ENGINE_PERF_OVERWRITE_RING_H
 
 /*
- * overwrite_ring: the buffer of a CPU in which the kernel overwrites the oldest records when it
- * is full (--on-overflow overwrite-old).
+ * overwrite_ring: the buffer of a CPU in which the kernel overwrites the oldest records when it is
+ * full (--on-overflow overwrite-old).
  *
- * The kernel fills it backwards: the newest record is at its current position and the older
- * ones follow. New records are copied, in order of time, into an ordinary ring in our own
- * memory, while the kernel's output is paused for some microseconds.
+ * The kernel fills it backwards: the newest record is at its current position and the older ones
+ * follow. New records are copied, in time order, into an ordinary ring in our own memory, while the
+ * kernel's output is paused for a few microseconds.
  */
 
 #include <stddef.h>

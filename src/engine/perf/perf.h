@@ -24,10 +24,10 @@ struct target;
 extern const struct engine_ops perf_engine_ops;
 
 /*
- * A record becomes visible some microseconds after its time stamp. Records younger than this
- * wait for the next drain, so that the records of all CPUs can be read in order of time. A
- * virtual CPU that was paused may be even later: then the history of the maps still has the
- * state at the right moment.
+ * A record becomes visible a few microseconds after its time stamp. Records younger than this wait
+ * for the next drain, so that the records of all CPUs can be read in time order. A virtual CPU that
+ * was paused may be even later: then the history of the maps still has the state at the right
+ * moment.
  */
 #define PERF_SETTLE_NS (2 * NS_PER_MS)
 

@@ -19,7 +19,7 @@ struct perf_event_header;
 
 struct ring {
 	void *base;          /* control page, then data */
-	const uint8_t *data; /* behind the control page */
+	const uint8_t *data; /* after the control page */
 	size_t data_bytes;
 	uint64_t head;     /* end of the records, as of the last ring_look() */
 	uint64_t tail;     /* the next record */

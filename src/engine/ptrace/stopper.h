@@ -88,7 +88,7 @@ void stopper_detach(struct stopper *stopper);
 
 /*
  * Detaches from everything temporarily, and attaches again: signals are not passed on meanwhile.
- * Processes started in between are not traced. Fails if a process cannot be seized any more; a
+ * Processes started in between are not traced. Fails if a process can no longer be seized; a
  * process that has ended is no failure.
  */
 int stopper_suspend(struct stopper *stopper, struct error *err);

@@ -23,7 +23,10 @@ size_t vector_registers_read(pid_t tid, uint64_t ret[VECTOR_REGISTERS_WORDS]);
 /* For the files of arch/: reads one of the kernel's sets of registers; returns how many words it
  * has. */
 size_t vector_registers_set(pid_t tid, uintptr_t set, uint64_t *ret);
-/* Moves words [from, end) that are not 0 behind the kept ones; returns how many are kept then. */
+/*
+ * Moves the words in [from, end) that are not 0 to the end of the kept ones; returns how many are
+ * then kept.
+ */
 size_t vector_registers_keep(uint64_t *words, size_t kept, size_t from, size_t end);
 
 #endif

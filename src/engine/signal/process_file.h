@@ -25,7 +25,7 @@ struct process_ring; /* state of a slot */
 struct process_file {
 	char name[64];
 	pid_t pid;
-	uint64_t created_ticks; /* a copy, as those below */
+	uint64_t created_ticks; /* a copy, like those below */
 	int fd;
 	struct session_process *copy;       /* of its head, as last read */
 	const struct session_process *head; /* the same, read-only for callers */
@@ -37,7 +37,7 @@ struct process_file {
 	uint32_t used; /* slots that fit into the file when it was last checked */
 	struct session_layout layout;
 	struct process_ring *rings; /* slot_count */
-	uint32_t maps_seen; /* last seen head->maps_changed; for callers, as the next three */
+	uint32_t maps_seen; /* last seen head->maps_changed; for callers, like the next three */
 	uint32_t maps_due;  /* its value when the list was made; to be published */
 	uint64_t maps_list; /* the list of modules then; 0: nothing to publish */
 	size_t maps_listed; /* number of modules with tables in the last list */

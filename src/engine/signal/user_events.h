@@ -12,7 +12,7 @@ struct sample_batch;
 struct sink;
 struct user_events;
 
-struct user_events *user_events_new(struct sink *sink); /* borrows it; NULL without memory */
+struct user_events *user_events_new(struct sink *sink); /* borrows it; NULL if out of memory */
 void user_events_free(struct user_events *events);
 
 /* The state of the thread during the time a wall-clock sample covers; NULL: it is an event. */
@@ -30,7 +30,7 @@ uint32_t user_events_schema(struct user_events *events, const struct process_sam
 
 /*
  * Buffers an event until it is passed on together with others of its schema: in a recording each
- * change of the schema costs a chunk. 0 or a negative errno, as the next.
+ * change of the schema costs a chunk. Returns 0 or a negative errno, like the next.
  */
 int user_events_keep(struct user_events *events, const struct sample_batch *batch);
 int user_events_hand_on(struct user_events *events, struct error *err);

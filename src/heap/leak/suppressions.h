@@ -8,8 +8,8 @@
  * A file may mix three syntaxes (docs/user/suppressions.md): those of LeakSanitizer, of valgrind,
  * and our own. Rules for other tools are skipped and counted.
  *
- * Input is hostile: files, lines, rules and patterns have limits, and matching takes at most the
- * length of the pattern times that of the text. Knows nothing about profiles.
+ * Input is not trusted: files, lines, rules and patterns have limits, and matching takes at most
+ * the length of the pattern times that of the text. Knows nothing about profiles.
  */
 
 #include <stdbool.h>

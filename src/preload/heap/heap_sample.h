@@ -19,8 +19,8 @@ void heap_sample_next(struct preload_thread *thread);
 void heap_sample_add(enum session_call call, const void *block);
 bool heap_sample_remove(enum session_call call, const void *block);
 /*
- * Notes that a block was just sampled; tells whether it is still the last block that the thread
- * allocated.
+ * heap_sample_note() notes that a block was just sampled, heap_sample_is_last() returns whether it
+ * is still the last block that the thread allocated.
  */
 void heap_sample_note(struct preload_thread *thread, enum session_call call, const void *block);
 bool heap_sample_is_last(const struct preload_thread *thread, enum session_call call,

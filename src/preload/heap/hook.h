@@ -4,9 +4,9 @@
 
 /*
  * hook: functions of the program's own allocator, named by the user, are recorded like wick_alloc()
- * and wick_free(). The recorder has analysed their code; before the program runs, a jump at their
- * start is patched in that leads to the gate (hook_gate.c), which calls hook_before(), the
- * function, and hook_after().
+ * and wick_free(). The recorder has analysed their code; before the program runs, their start is
+ * replaced by a jump to the gate (hook_gate.c), which calls hook_before(), the function, and
+ * hook_after().
  *
  * Callers may rely on registers that a function in their own file does not change, so the gate
  * preserves all registers that functions may change.
@@ -20,7 +20,7 @@
 
 /* Hooks the functions that are loaded. Call again after modules were loaded or unloaded. */
 void hooks_set(void);
-/* The process has its own file: reports there what is hooked. */
+/* Reports what is hooked, in the process's own file. Call it after that file has been created. */
 void hooks_tell(void);
 
 /*

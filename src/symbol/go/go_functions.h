@@ -3,10 +3,10 @@
 #define WICK_SYMBOL_GO_GO_FUNCTIONS_H
 
 /*
- * go_functions: names of the functions of a stripped Go program, from the table that
- * its runtime needs for tracebacks (.gopclntab of Go 1.16 and later, 64-bit).
+ * go_functions: names of the functions of a stripped Go program, from the table that its runtime
+ * needs for tracebacks (.gopclntab of Go 1.16 and later, 64-bit).
  *
- * The table is hostile: offsets are checked, names are limited.
+ * The table is not trusted: offsets are checked, names are limited.
  */
 
 #include <stddef.h>

@@ -38,7 +38,7 @@ struct jit_piece {
 	uint32_t line; /* 0: unknown */
 };
 
-/* Borrows the addresses: sorted and unique. NULL without memory. */
+/* Borrows the addresses: sorted and unique. NULL if out of memory. */
 struct jit_names *jit_names_new(const uint64_t *addresses, size_t count);
 void jit_names_free(struct jit_names *names); /* NULL is fine */
 
@@ -48,7 +48,7 @@ int jit_names_add(struct jit_names *names, const struct jit_name *name);
 /*
  * Visits the name and line of each address that has one, in order, once for neighbours that share
  * them. The ranges are cut so that the right one for an address is the one with the highest start
- * at or below it; pieces of one range are visited in order of time. Stops when visit returns a
+ * at or below it; pieces of one range are visited in time order. Stops when visit returns a
  * negative value, and returns that.
  */
 int jit_names_visit(struct jit_names *names,

@@ -25,7 +25,7 @@ struct jit_symbol {
 	uint64_t from_ns; /* when it was generated; 0: always there */
 };
 
-struct jit_symbols *jit_symbols_new(void);          /* NULL without memory */
+struct jit_symbols *jit_symbols_new(void);          /* NULL if out of memory */
 void jit_symbols_free(struct jit_symbols *symbols); /* NULL is fine */
 
 /*

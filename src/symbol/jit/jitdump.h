@@ -7,8 +7,8 @@
  * when it is generated, and its new address when it is moved. Unwinding information and the code
  * itself are skipped.
  *
- * The format is that of Linux' tools/perf/Documentation/jitdump-specification.txt. Its bytes are
- * hostile.
+ * The format is that of Linux's tools/perf/Documentation/jitdump-specification.txt. Its bytes are
+ * not trusted.
  */
 
 #include <stddef.h>

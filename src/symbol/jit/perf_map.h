@@ -8,7 +8,7 @@
  *
  *	3ef414c0 398 LazyCompile:~emit node:events:493
  *
- * The text is hostile. Invalid lines are skipped; an unfinished line at the end is still being
+ * The text is not trusted. Invalid lines are skipped; an unfinished line at the end is still being
  * written and does not count.
  */
 

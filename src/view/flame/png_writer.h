@@ -12,7 +12,7 @@
 struct bytes;
 struct png_writer;
 
-/* Borrows out until png_writer_finish(). NULL without memory. */
+/* Borrows out until png_writer_finish(). NULL if out of memory. */
 struct png_writer *png_writer_new(struct bytes *out, uint32_t width_px, uint32_t height_px);
 
 /* Adds a row of 0x00rrggbb. If memory runs out, out fails. */

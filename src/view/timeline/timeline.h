@@ -47,7 +47,7 @@ struct timeline_options {
 
 #define TIMELINE_MAX_STEPS 100000u
 
-struct timeline *timeline_new(const struct timeline_options *options); /* NULL without memory */
+struct timeline *timeline_new(const struct timeline_options *options); /* NULL if out of memory */
 void timeline_free(struct timeline *timeline);                         /* NULL is fine */
 
 /* Adds a sample of the profile, whose duration determines the length of the steps. */

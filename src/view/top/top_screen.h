@@ -5,8 +5,8 @@
 /*
  * top_screen: the contents of the live view: pieces of text, each with a style and a position.
  *
- * Pieces never extend beyond the edges and contain no control characters. Knows no terminal: others
- * draw or print the screen.
+ * Pieces never extend beyond the edges and contain no control characters. It knows nothing about
+ * terminals: others draw or print the screen.
  */
 
 #include <stdint.h>
