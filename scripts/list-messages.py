@@ -90,7 +90,7 @@ STDERR_USERS = {
     "src/preload/self_start.c": "complain(): nobody else is there who could print",
     "src/record/launch.c": "closes it for a program that is to be silent",
     "src/record/recorder.c": "gives it to a program whose output would be ours",
-    "src/live/watch.c": "gives it to a program whose output would be ours",
+    "src/live/live_session.c": "gives it to a program whose output would be ours",
 }
 STREAM_OF = {"fprintf": 0, "vfprintf": 0, "fputs": -1, "fputc": -1, "putc": -1, "fwrite": -1,
              "fflush": None}

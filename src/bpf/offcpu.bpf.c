@@ -12,7 +12,7 @@
  *
  * A thread that leaves during a pause is forgotten: after the pause, the threads that are asleep
  * then are listed, as at the start (sleepers.bpf.c). One that left before the pause is kept until
- *it is back.
+ * it is back.
  */
 
 #include "bpf/kernel.h"

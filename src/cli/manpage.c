@@ -98,18 +98,18 @@ static void put_filled(struct bytes *out, const char *text)
 
 	while (*text) {
 		size_t n = strcspn(text + 1, "{") + 1; /* up to the next field */
+		size_t i = 0;
 
-		for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-			size_t name = strlen(fields[i].name);
-
-			if (strncmp(text, fields[i].name, name) == 0) {
-				put_text(out, fields[i].value);
-				text += name;
-				n -= name;
-			}
+		while (i < ARRAY_SIZE(fields) &&
+		       strncmp(text, fields[i].name, strlen(fields[i].name)) != 0)
+			i++;
+		if (i < ARRAY_SIZE(fields)) {
+			put_text(out, fields[i].value);
+			text += strlen(fields[i].name);
+		} else {
+			put_text_n(out, text, n);
+			text += n;
 		}
-		put_text_n(out, text, n);
-		text += n;
 	}
 }
 

@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "dwarf/constants.h"
 #include "dwarf/line_program.h"
-#include "dwarf/path.h"
+#include "dwarf/source_path.h"
 
 #define MAX_FORMATS 32
 #define MAX_COLUMN UINT16_MAX

@@ -108,13 +108,6 @@ struct engine_ops {
 	bool records_wakers; /* can record who ends a sleep; see engine_config */
 	/* 0 when the engine works here, else a negative errno and the reason. */
 	int (*probe)(struct error *err);
-	/* Optional: 0 when it can watch such a target, else a negative errno and the reason. */
-	int (*suits)(const struct target *target, struct error *err);
-	/* Optional: variables to start a command with, NULL last. The engine is opened first. */
-	char *const *(*environment)(void *self);
-	void (*launched)(void *self, pid_t pid); /* with environment: the command's pid */
-	/* Optional: whether a process that connected itself, or a child of one, still runs. */
-	bool (*has_members)(void *self);
 	int (*open)(const struct engine_config *config, const struct target *target,
 		    struct sink *sink, void **ret_self, struct error *err);
 	int (*start)(void *self, struct error *err);
@@ -133,6 +126,13 @@ struct engine_ops {
 	 * taken by time; pausing works nevertheless.
 	 */
 	int (*set_rate)(void *self, uint32_t frequency_hz, struct error *err);
+	/* Optional: 0 when it can watch such a target, else a negative errno and the reason. */
+	int (*suits)(const struct target *target, struct error *err);
+	/* Optional: variables to start a command with, NULL last. The engine is opened first. */
+	char *const *(*environment)(void *self);
+	void (*launched)(void *self, pid_t pid); /* with environment: the command's pid */
+	/* Optional: whether a process that connected itself, or a child of one, still runs. */
+	bool (*has_members)(void *self);
 	/* Optional, the second only where a process waits: see engine_next_process(). */
 	bool (*next_process)(void *self, size_t *at, struct engine_process *ret);
 	void (*scanned)(void *self, pid_t pid);

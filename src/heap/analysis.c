@@ -11,7 +11,7 @@
 #include "heap/placement.h"
 #include "heap/prefetch.h"
 #include "heap/report.h"
-#include "heap/total.h"
+#include "heap/summed_blocks.h"
 #include "model/dictionary.h"
 #include "model/memory_reading.h"
 

@@ -15,12 +15,12 @@
 #include "base/vec.h"
 #include "heap/footprint.h"
 #include "heap/misuse.h"
+#include "heap/sample_weight.h"
 #include "heap/sites.h"
 #include "heap/size_classes.h"
 #include "heap/timeline/block_spans.h"
 #include "heap/timeline/history.h"
 #include "heap/timeline/timeline.h"
-#include "heap/weight.h"
 #include "model/heap_event.h"
 
 struct heap_map;

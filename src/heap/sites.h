@@ -20,8 +20,8 @@
 
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "heap/sample_weight.h"
 #include "heap/timeline/level.h"
-#include "heap/weight.h"
 
 /*
  * Lifetimes: [0] is below 128 ns, [i] starts at 2^(6+i) ns, the last has everything longer (19

@@ -60,7 +60,6 @@ static bool is_file(const struct map_region *region)
 static const char *program_name(const struct maps *maps)
 {
 	for (size_t i = 0; i < maps->count; i++) {
-
 		if (is_file(&maps->items[i]))
 			return path_base_name(maps->items[i].path);
 	}

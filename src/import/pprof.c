@@ -367,7 +367,6 @@ static int locate(struct reading *reading, struct item *item, struct frame *ret)
 	while (r == 0 && count-- > 0)
 		r = add_line(reading, lines[count], &place, &item->made);
 	if (r == 0 && item->made == ID_NONE) {
-
 		(void)snprintf(name, sizeof(name), "%.30s+0x%" PRIx64, path_base_name(mapped.path),
 			       ret->b); /* a cut name is fine */
 		place.name = name;

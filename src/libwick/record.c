@@ -14,7 +14,7 @@
 #include "libwick/public_error.h"
 #include "libwick/reload_samples.h"
 #include "libwick/sized_struct.h"
-#include "load/spool.h"
+#include "load/pipe_copy.h"
 #include "proc/process_info.h"
 #include "record/record.h"
 
@@ -98,7 +98,7 @@ static int configure(struct job *job, struct error *err)
 static int record_unkept(struct job *job, struct profile **ret, struct error *err)
 {
 	struct record_result result;
-	SCOPED(fd) int fd = spool_open(err);
+	SCOPED(fd) int fd = pipe_copy_open(err);
 	int r;
 
 	if (fd < 0)

@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "live/live_session.h"
 #include "live/trial_sink.h"
-#include "live/watch.h"
 #include "record/launch.h"
 
 #define RATE_HZ 997
@@ -24,10 +24,10 @@
 #define SAMPLING_NS (NS_PER_SEC) /* how long to wait for stacks */
 #define BEGIN_MS 2000            /* how long a program may take to start */
 
-static struct watch_config config_of(const struct trial_plan *plan, const pid_t *pid,
-				     struct sink *sink)
+static struct live_session_config config_of(const struct trial_plan *plan, const pid_t *pid,
+					    struct sink *sink)
 {
-	return (struct watch_config){
+	return (struct live_session_config){
 		.engine = plan->engine,
 		.sampling = {.mode = plan->wakers ? ENGINE_MODE_OFFCPU : ENGINE_MODE_CPU,
 			     .wakers = plan->wakers,
@@ -51,7 +51,7 @@ static struct watch_config config_of(const struct trial_plan *plan, const pid_t 
 }
 
 /* Runs until the program has ended or, with attach, until there are enough stacks. */
-static int look_on(struct watch *watch, const struct trial_plan *plan,
+static int look_on(struct live_session *watch, const struct trial_plan *plan,
 		   const struct trial_sink *count, struct trial_result *ret)
 {
 	uint64_t end_ns = clock_monotonic_ns() + SAMPLING_NS;
@@ -63,12 +63,12 @@ static int look_on(struct watch *watch, const struct trial_plan *plan,
 	       (now_ns = clock_monotonic_ns()) < end_ns) {
 		if (plan->attach && count->stacks >= ENOUGH_STACKS)
 			break;
-		r = watch_turn(watch, -1, now_ns + STEP_NS, &events, &ret->err);
+		r = live_session_turn(watch, -1, now_ns + STEP_NS, &events, &ret->err);
 	}
 	if (r == 0 && (events & WATCH_ENDED)) {
 		struct engine_stats stats;
 
-		watch_end_stats(watch, &stats);
+		live_session_end_stats(watch, &stats);
 		(void)snprintf(ret->why_none, sizeof(ret->why_none), "%s", stats.why_none);
 	}
 	return r;
@@ -77,8 +77,8 @@ static int look_on(struct watch *watch, const struct trial_plan *plan,
 static void try_engine(const struct trial_plan *plan, const pid_t *pid, struct trial_result *ret)
 {
 	struct trial_sink count;
-	struct watch_config config = config_of(plan, pid, &count.sink);
-	struct watch *watch = NULL;
+	struct live_session_config config = config_of(plan, pid, &count.sink);
+	struct live_session *watch = NULL;
 	int exec_code;
 
 	trial_sink_init(&count);
@@ -86,18 +86,18 @@ static void try_engine(const struct trial_plan *plan, const pid_t *pid, struct t
 		config.target.program = plan->program[0];
 		config.engine = engine_find("auto", &config.target, &ret->err);
 	}
-	ret->code =
-		config.engine ? watch_open(&config, &watch, &exec_code, &ret->err) : ret->err.code;
+	ret->code = config.engine ? live_session_open(&config, &watch, &exec_code, &ret->err)
+				  : ret->err.code;
 	if (ret->code == 0) {
-		(void)snprintf(ret->engine, sizeof(ret->engine), "%s", watch_engine(watch));
-		(void)snprintf(ret->notice, sizeof(ret->notice), "%s", watch_notice(watch));
+		(void)snprintf(ret->engine, sizeof(ret->engine), "%s", live_session_engine(watch));
+		(void)snprintf(ret->notice, sizeof(ret->notice), "%s", live_session_notice(watch));
 		ret->code = look_on(watch, plan, &count, ret);
 	}
 	ret->stacks = count.stacks;
 	ret->whole_stacks = count.whole_stacks;
 	ret->late_cut = trial_sink_late_cut(&count);
 	ret->woken_stacks = count.woken_stacks;
-	(void)watch_close(watch); /* if it is still running: it is our own tiny program */
+	(void)live_session_close(watch); /* if it is still running: it is our own tiny program */
 	trial_sink_fini(&count);
 }
 

@@ -323,8 +323,8 @@ static int forget_names(struct live_profile *live)
 	loader->profile = NULL;
 	loader->located.count = loader->rebuilt.count = loader->threads.count = 0;
 	loader->kernel_frames.count = loader->judged.count = 0;
-	function_homes_fini(&loader->homes);
-	loader->homes = (struct function_homes){0};
+	function_files_fini(&loader->homes);
+	loader->homes = (struct function_files){0};
 	return make_profile(live);
 }
 

@@ -41,7 +41,7 @@ void loader_fini(struct loader *loader)
 	vec_fini(&loader->labels);
 	vec_fini(&loader->judged);
 	vec_fini(&loader->gaps);
-	function_homes_fini(&loader->homes);
+	function_files_fini(&loader->homes);
 	free(loader->heap_stacks);
 	free(loader->pool_stacks);
 	free(loader->heap_misuses);

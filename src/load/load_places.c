@@ -34,7 +34,7 @@ static enum symbol_quality resolve(struct loader *loader, const struct frame *fr
 static uint32_t find_home(struct loader *loader, const struct frame *frame,
 			  const struct symbol_frame *own)
 {
-	struct function_home home = {.module = frame->a, .start = own->start};
+	struct function_file home = {.module = frame->a, .start = own->start};
 	const char *file = own->file;
 	const struct symbol_frame *frames;
 	size_t count;
@@ -43,7 +43,7 @@ static uint32_t find_home(struct loader *loader, const struct frame *frame,
 	    frames[count - 1].start == own->start && frames[count - 1].file)
 		file = frames[count - 1].file;
 	home.file = strings_add(&loader->profile->strings, file);
-	return home.file == ID_NONE || function_homes_add(&loader->homes, home) < 0 ? ID_NONE
+	return home.file == ID_NONE || function_files_add(&loader->homes, home) < 0 ? ID_NONE
 										    : home.file;
 }
 
@@ -63,7 +63,7 @@ static uint32_t home_of(struct loader *loader, const struct frame *frame,
 		return strings_add(&loader->profile->strings, "");
 	if (own->start == 0 || !own->file || frame->kind != FRAME_NATIVE)
 		return strings_add(&loader->profile->strings, own->file ? own->file : "");
-	file = function_homes_find(&loader->homes, frame->a, own->start);
+	file = function_files_find(&loader->homes, frame->a, own->start);
 	return file == ID_NONE ? find_home(loader, frame, own) : file;
 }
 

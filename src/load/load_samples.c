@@ -10,7 +10,7 @@
 #include "load/load.h"
 #include "load/load_open.h"
 #include "load/loader.h"
-#include "load/spool.h"
+#include "load/pipe_copy.h"
 #include "model/dictionary.h"
 
 /* The second pass over a file, after the first has collected the names. */
@@ -120,7 +120,7 @@ int load_samples(const char *path, const struct load_options *options, load_samp
 
 	if (fd < 0)
 		return fd;
-	fd = spool(fd, &again, err);
+	fd = pipe_copy(fd, &again, err);
 	if (fd < 0)
 		return fd;
 	r = stack_filter_init(&filter, options, err);

@@ -21,7 +21,7 @@
 #include "base/file/cache_dir.h"
 #include "base/vec.h"
 #include "load/load_quality.h"
-#include "load/names/function_homes.h"
+#include "load/names/function_files.h"
 #include "load/samples/samples.h"
 #include "model/profile.h"
 #include "symbol/debug_file.h"
@@ -71,7 +71,7 @@ struct loader {
 	uint32_t *heap_stacks; /* by heap site: its stack in the profile; ID_NONE: filtered out */
 	uint32_t *pool_stacks; /* the same for pools */
 	struct heap_misuse_stacks *heap_misuses; /* by group */
-	struct function_homes homes;
+	struct function_files homes;
 	struct cache_dir cache;
 };
 

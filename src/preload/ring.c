@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "preload/ring_room.h"
+#include "preload/ring_overwrite.h"
 #include "preload/runtime.h"
 #include "preload/session_file.h"
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/path.h"
+#include "preload/path_text.h"
 #include "preload/runtime.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "preload/heap/heap_budget.h"
-#include "preload/path.h"
+#include "preload/path_text.h"
 #include "preload/runtime.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"

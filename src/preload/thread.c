@@ -21,7 +21,7 @@
 #include "preload/sampling/process_timer.h"
 #include "preload/sampling/thread_timer.h"
 #include "preload/session_file.h"
-#include "preload/thread_room.h"
+#include "preload/thread_memory.h"
 #include "safe/syscall.h"
 #include "safe/thread_pointer.h"
 #include "safe/ticks.h"
@@ -41,13 +41,13 @@ static bool has_end_key;
 
 static struct preload_thread *memory_of(uint32_t index)
 {
-	static struct thread_room room = {.bytes = sizeof(struct preload_thread)};
+	static struct thread_memory room = {.bytes = sizeof(struct preload_thread)};
 	struct preload_thread *thread = atomic_load(&preload.threads[index]);
 	uint32_t limit = atomic_load(&preload.thread_limit);
 
 	if (thread)
 		return thread;
-	thread = thread_room_get(&room, index);
+	thread = thread_memory_get(&room, index);
 	if (!thread)
 		return NULL;
 	thread->index = index;

@@ -12,9 +12,9 @@
  * a file that the reader can read and the stranger cannot. Therefore
  *
  *  - only regular files of a limited size are read, below the compilation directory in the debug
- *    information (path_tree() in dwarf/path.h), a directory that the reader has given, or /usr, and
- *    there only files that root owns and everybody can read. Imported names have no compilation
- *    directory;
+ *    information (path_tree() in dwarf/source_path.h), a directory that the reader has given, or
+ * /usr, and there only files that root owns and everybody can read. Imported names have no
+ * compilation directory;
  *  - unless the user asked for source, it is read only if the recording is a file of the reader,
  *    the processes ran as the reader or root, and the program, its debug files and the source
  *    belong to one of them; a source of root must be readable by everybody;

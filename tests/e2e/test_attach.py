@@ -269,7 +269,7 @@ def test_the_one_who_attaches_is_no_child(wick):
     path = wick.new_path()
     done = subprocess.run(["sh", "-c", f'"{WICK}" record -d 0.3 -p $$ -o "{path}"; true'], capture_output=True,
                           text=True, check=False)
-    assert "recorded too" not in done.stderr and "already" not in done.stderr, done.stderr
+    assert "child process" not in done.stderr and "below it" not in done.stderr, done.stderr
 
 
 def test_children_that_end_are_no_work(wick, background):

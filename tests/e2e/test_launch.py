@@ -26,7 +26,7 @@ def test_a_command_killed_by_a_signal_gives_128_and_its_number(wick, number):
 
 def test_of_what_was_killed_at_once_is_said_that_it_was(wick):
     recording = wick.record(["sh", "-c", "kill -9 $$"], "-F", "10", status=137)
-    assert "no samples: the program was killed by signal 9" in recording.stderr
+    assert "no samples: signal 9 (Killed) killed the program" in recording.stderr
 
 
 def test_arguments_pass_through_unchanged(wick):

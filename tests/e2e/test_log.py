@@ -70,6 +70,6 @@ def test_it_is_told_why_an_engine_was_left(wick):
                     prefix=workload("forbid", errno.EPERM, "all"),
                     env={**os.environ, "WICK_LOG": "info"})
     lines = done.stderr.splitlines()
-    left = [line for line in lines if line.startswith("wick: info: engine ebpf is left: ")]
-    taken = [line for line in lines if line.endswith(" is taken")]
+    left = [line for line in lines if line.startswith("wick: info: engine ebpf skipped: ")]
+    taken = [line for line in lines if line.endswith(" chosen")]
     assert len(left) == len(taken) == 1 and lines.index(left[0]) < lines.index(taken[0])

@@ -19,7 +19,7 @@
 #include "cli/options/load_options.h"
 #include "cli/text/top.h"
 #include "live/live_profile.h"
-#include "live/watch.h"
+#include "live/live_session.h"
 #include "load/load.h"
 #include "model/profile.h"
 #include "proc/cgroup_folder.h"
@@ -73,7 +73,7 @@ struct top {
 	char comm[PROCESS_COMM_MAX]; /* name of the first process, when last read */
 	char cgroup[PATH_MAX];       /* directory of the control group, if one is watched */
 	struct live_profile *live;
-	struct watch *watch;
+	struct live_session *watch;
 	struct top_terminal *terminal; /* NULL: not open yet, or tables are printed */
 	bool in_front;                 /* we have the terminal: draw to it and read keys */
 	struct top_state state;
@@ -119,7 +119,6 @@ static void name_process(struct top *top, pid_t id)
 static void name_target(struct top *top, int argc, char **argv)
 {
 	if (argc > 0) {
-
 		top->program = argv[0];
 		(void)snprintf(top->title, sizeof(top->title), "%s", argv[0]);
 		/* As the kernel will name it. */
@@ -142,7 +141,7 @@ static void name_target(struct top *top, int argc, char **argv)
 /* If the process has executed another program, its name has changed. */
 static void look_at_name(struct top *top)
 {
-	pid_t id = watch_first_id(top->watch);
+	pid_t id = live_session_first_id(top->watch);
 	char comm[PROCESS_COMM_MAX];
 
 	if (id == 0 || process_thread_comm(id, id, comm, sizeof(comm)) < 0 ||
@@ -216,7 +215,7 @@ static enum target_kind kind_of_target(const struct top_options *options)
 static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, struct error *err)
 {
 	const struct top_options *options = top->options;
-	struct watch_config config = {
+	struct live_session_config config = {
 		.sampling = {.mode = options->mode,
 			     .may_fall_back = strcmp(options->engine, "auto") == 0,
 			     .event = "cpu-clock",
@@ -249,11 +248,12 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 	config.engine = engine_find(options->engine, &config.target, err);
 	if (!config.engine)
 		return err->code;
-	r = watch_open(&config, &top->watch, ret_exec, err);
+	r = live_session_open(&config, &top->watch, ret_exec, err);
 	if (r == 0) {
 		/* Another engine may have replaced the first. */
-		live_profile_set_cover(top->live, sample_cover_side_of(watch_engine(top->watch)));
-		take_note(top, watch_notice(top->watch));
+		live_profile_set_cover(top->live,
+				       sample_cover_side_of(live_session_engine(top->watch)));
+		take_note(top, live_session_notice(top->watch));
 	}
 	return r;
 }
@@ -285,7 +285,7 @@ static int refresh_profile(struct top *top, bool due)
 
 static void explain(struct top *top)
 {
-	int status = watch_child_status(top->watch);
+	int status = live_session_child_status(top->watch);
 
 	if (top->ended && status >= 0)
 		(void)snprintf(top->note, sizeof(top->note),
@@ -301,8 +301,8 @@ static int compose(struct top *top, uint32_t columns, uint32_t rows)
 {
 	struct top_facts facts = {
 		.title = top->title,
-		.engine = watch_engine(top->watch),
-		.rate_hz = watch_rate_hz(top->watch),
+		.engine = live_session_engine(top->watch),
+		.rate_hz = live_session_rate_hz(top->watch),
 		.at_switches = top->options->mode == ENGINE_MODE_OFFCPU,
 		.window_s = (uint32_t)(top->options->window_ns / NS_PER_SEC),
 		.forgotten = (int64_t)live_profile_forgotten(top->live).weight,
@@ -351,7 +351,7 @@ static int stand_by(struct top *top, struct error *err)
 	if (top->in_front)
 		top_terminal_leave(top->terminal);
 	top->in_front = false; /* it may be continued in the background */
-	return watch_stand_by(top->watch, err);
+	return live_session_stand_by(top->watch, err);
 }
 
 /* Opens the terminal when this program is in the foreground; in the background the shell has it. */
@@ -409,9 +409,9 @@ static int show(struct top *top, struct error *err)
 			next_ns = now_ns + top->options->interval_ns;
 		}
 		if (r == 0)
-			r = watch_turn(top->watch, top->in_front ? STDIN_FILENO : -1,
-				       top->in_front ? next_ns : now_ns + BACKGROUND_NS, &events,
-				       err);
+			r = live_session_turn(top->watch, top->in_front ? STDIN_FILENO : -1,
+					      top->in_front ? next_ns : now_ns + BACKGROUND_NS,
+					      &events, err);
 		if (events & WATCH_STOP)
 			break;
 		if (r == 0)
@@ -473,9 +473,9 @@ static int print(struct top *top, struct error *err)
 	while (r == 0 && printed < top->options->count) {
 		uint32_t events = 0;
 
-		r = watch_turn(top->watch, -1, next_ns, &events, err);
+		r = live_session_turn(top->watch, -1, next_ns, &events, err);
 		if (r == 0 && (events & WATCH_SUSPEND))
-			r = watch_stand_by(top->watch, err);
+			r = live_session_stand_by(top->watch, err);
 		if (r == 0 &&
 		    ((events & (WATCH_ENDED | WATCH_STOP)) || clock_monotonic_ns() >= next_ns)) {
 			r = print_one(top, err);
@@ -499,7 +499,7 @@ static int watch_target(struct top *top, int argc, char **argv, int *ret_exec, s
 		r = top->options->count == 0 ? show(top, err) : print(top, err);
 	/* First, so that messages can be read. */
 	top_terminal_close(top->terminal);
-	left = watch_close(top->watch);
+	left = live_session_close(top->watch);
 	if (left > 0)
 		command_note(top->context,
 			     "%s did not end on SIGTERM and keeps running as process %d: to end "

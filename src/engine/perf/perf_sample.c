@@ -13,7 +13,7 @@
 #include "process_stacks/stack_cache.h"
 #include "unwind/walk.h"
 
-static int flush_columns(struct sample_output *output, struct sample_columns *columns,
+static int flush_columns(struct sample_output *output, struct perf_columns *columns,
 			 struct error *err)
 {
 	struct sample_batch batch = {
@@ -94,7 +94,7 @@ int perf_lose_sample(struct sample_output *output, uint64_t time_ns)
 	return sink_loss(output->sink, LOSS_NO_MEMORY, time_ns, 1);
 }
 
-static int put_row(struct sample_output *output, struct sample_columns *columns,
+static int put_row(struct sample_output *output, struct perf_columns *columns,
 		   const struct sample_row *row, struct error *err)
 {
 	size_t i = columns->count;

@@ -39,7 +39,7 @@ struct sample_row {
 };
 
 /* A batch that is being filled. */
-struct sample_columns {
+struct perf_columns {
 	uint32_t schema;
 	size_t count;
 	uint32_t stack[SAMPLE_BATCH];
@@ -64,7 +64,7 @@ struct sample_output {
 	struct counters counters; /* of these members */
 	struct stack_facts facts; /* of the stack that was read last */
 	struct chain_frames frames;
-	struct sample_columns columns[1 + EVENT_MEMBERS_MAX]; /* of the event and of the members */
+	struct perf_columns columns[1 + EVENT_MEMBERS_MAX]; /* of the event and of the members */
 };
 
 /* Whether the stack continues beyond the end of the chain. */

@@ -16,7 +16,7 @@
 
 #include "base/vec.h"
 #include "engine/signal/heap_ring.h"
-#include "engine/signal/moving_ring.h"
+#include "engine/signal/overwrite_ring_reader.h"
 #include "wire/heap_record.h"
 
 #define MAX_DEPTH 1024u
@@ -392,7 +392,8 @@ static int drain_ring(struct process_file *file, uint32_t index,
  * Copies what the writer of a moving ring has not released. What it releases meanwhile may be
  * overwritten: the slot shows that after the copy, and it is skipped.
  */
-static bool copy_moving_ring(struct process_file *file, uint32_t index, struct moving_ring *ret)
+static bool copy_moving_ring(struct process_file *file, uint32_t index,
+			     struct overwrite_ring_reader *ret)
 {
 	struct session_slot *slot = &file->slots[index];
 	uint64_t offset = slot_offset(file, index);
@@ -403,7 +404,7 @@ static bool copy_moving_ring(struct process_file *file, uint32_t index, struct m
 		return false;
 	atomic_thread_fence(memory_order_acquire);
 	oldest = atomic_load_explicit(&slot->oldest, memory_order_relaxed);
-	*ret = (struct moving_ring){
+	*ret = (struct overwrite_ring_reader){
 		.slot = slot,
 		.words = file->ring,
 		.size = words_of(file, index),
@@ -426,7 +427,7 @@ static int drain_moving_ring(struct process_file *file, uint32_t index,
 	struct process_ring *own = &file->rings[index];
 	uint64_t samples = atomic_load(&file->slots[index].samples);
 	const struct session_record *record;
-	struct moving_ring ring;
+	struct overwrite_ring_reader ring;
 	int r = 0;
 
 	if (!copy_moving_ring(file, index, &ring)) {
@@ -434,7 +435,7 @@ static int drain_moving_ring(struct process_file *file, uint32_t index,
 		own->tail = atomic_load(&file->slots[index].head);
 		return 0;
 	}
-	while (r == 0 && (record = moving_ring_next(&ring, &own->copy))) {
+	while (r == 0 && (record = overwrite_ring_reader_next(&ring, &own->copy))) {
 		bool sample = record->kind == SESSION_SAMPLE || record->kind == SESSION_EVENT;
 
 		r = read_record(file, index, record, record->words, reader);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heap/leak/reach_shape.h"
+#include "heap/leak/interior_pointers.h"
 
 #define WINDOW_BYTES (1u << 20)
 #define PAGE_BYTES 4096u
@@ -396,7 +396,7 @@ static int set_state(struct scan *scan, uint32_t block, enum state state)
 
 static bool is_explained(const struct scan *scan, struct edge edge)
 {
-	return reach_shape_explains(scan->config, &scan->blocks[edge.block], edge.offset);
+	return interior_pointers_explain(scan->config, &scan->blocks[edge.block], edge.offset);
 }
 
 /* Whether an edge is a pointer to its block at all: memory is read only in doubtful cases. */

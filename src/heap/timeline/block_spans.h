@@ -16,7 +16,7 @@
 
 #include "base/id_index.h"
 #include "base/vec.h"
-#include "heap/weight.h"
+#include "heap/sample_weight.h"
 
 #define HEAP_SPANS_SLICES 512u        /* limit */
 #define HEAP_SPANS_FEWEST_SLICES 32u  /* many spans never merge slices below this */

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "heap/weight.h"
+#include "heap/sample_weight.h"
 
 struct heap_level {
 	struct heap_sum live;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "heap/weight.h"
+#include "heap/sample_weight.h"
 
 #define HEAP_MAX_STEPS 4096u
 

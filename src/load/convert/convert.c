@@ -13,7 +13,7 @@
 #include "import/source.h"
 #include "load/names/jit_functions.h"
 #include "load/names/kernel_names.h"
-#include "load/spool.h"
+#include "load/pipe_copy.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 
@@ -50,7 +50,7 @@ static int import_all(int fd, const char *name, const struct importer_ops *const
 						.jit_names = jit_functions_if_same};
 	off_t start = lseek(fd, 0, SEEK_CUR);
 	struct import_source source;
-	SCOPED(fd) int file = spool_open(err);
+	SCOPED(fd) int file = pipe_copy_open(err);
 	struct import_output output = {
 		.fd = file, .may_keep = ret_kept != NULL, .host = &host, .more = more};
 	int r;
@@ -92,7 +92,7 @@ int convert_fd_or_keep(int fd, const char *name, const struct importer_ops *cons
 	int r;
 
 	if (lseek(fd, 0, SEEK_CUR) < 0) { /* a pipe: its data can be read only once */
-		input = spool(fd, &again, err);
+		input = pipe_copy(fd, &again, err);
 		if (input < 0)
 			return input;
 	}

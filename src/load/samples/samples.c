@@ -13,7 +13,7 @@
 #include "heap/values.h"
 #include "load/load.h"
 #include "load/names/boot_id.h"
-#include "load/spool.h"
+#include "load/pipe_copy.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
 #include "model/memory_reading.h"
@@ -750,7 +750,7 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	int r;
 
 	*samples = (struct samples){0};
-	fd = spool(fd, &again, err);
+	fd = pipe_copy(fd, &again, err);
 	if (fd < 0)
 		return fd;
 	r = read_once(samples, fd, name, options, err);

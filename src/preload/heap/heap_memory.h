@@ -26,7 +26,7 @@
 
 /*
  * The positions of return addresses and saved frame pointers in a stack that starts with a certain
- * frame: see heap_shape.c.
+ * frame: see known_stacks.c.
  */
 struct heap_shape {
 	uint64_t pc; /* the frame it starts with; 0: free */

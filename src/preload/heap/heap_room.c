@@ -9,7 +9,7 @@
 #include "preload/heap/heap_budget.h"
 #include "preload/heap/heap_memory.h"
 #include "preload/session_file.h"
-#include "preload/thread_room.h"
+#include "preload/thread_memory.h"
 #include "safe/clock.h"
 #include "safe/syscall.h"
 
@@ -30,8 +30,8 @@
 
 bool heap_memory_map(struct preload_thread *thread)
 {
-	static struct thread_room room = {.bytes = sizeof(struct heap_memory), .wiped = true};
-	struct heap_memory *memory = thread_room_get(&room, thread->index);
+	static struct thread_memory room = {.bytes = sizeof(struct heap_memory), .wiped = true};
+	struct heap_memory *memory = thread_memory_get(&room, thread->index);
 
 	if (!memory)
 		return false;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/quantity.h"
 #include "base/scope.h"
 #include "base/text.h"
@@ -90,9 +91,7 @@ const char *flame_file_name(const char *path)
 
 const char *flame_module_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
+	return path_base_name(path);
 }
 
 bool flame_has_samples_alone(const struct picture *picture)

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "heap/weight.h"
+#include "heap/sample_weight.h"
 
 struct heap_lifetimes;
 struct heap_report;

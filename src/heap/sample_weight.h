@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_HEAP_WEIGHT_H
-#define WICK_HEAP_WEIGHT_H
+#ifndef WICK_HEAP_SAMPLE_WEIGHT_H
+#define WICK_HEAP_SAMPLE_WEIGHT_H
 
 /*
- * weight: how many blocks a sampled block represents.
+ * sample_weight: how many blocks a sampled block represents.
  *
  * Blocks are sampled by bytes: a block of s bytes is sampled with probability p = 1 - exp(-s /
  * rate), so it represents 1 / p blocks of its size. Weights are added up block by block: correcting

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dwarf/path.h"
+#include "dwarf/source_path.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_ENGINE_SIGNAL_MOVING_RING_H
-#define WICK_ENGINE_SIGNAL_MOVING_RING_H
+#ifndef WICK_ENGINE_SIGNAL_OVERWRITE_RING_READER_H
+#define WICK_ENGINE_SIGNAL_OVERWRITE_RING_READER_H
 
 /*
- * moving_ring: reads a ring whose writer overwrites the oldest records when it is full
+ * overwrite_ring_reader: reads a ring whose writer overwrites the oldest records when it is full
  * (--on-overflow overwrite-old), even while they are read: a record is copied first, and is valid
  * only if it was not released before the copy was complete.
  */
@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "wire/session.h"
 
-struct moving_ring {
+struct overwrite_ring_reader {
 	const struct session_slot *slot;
 	const uint64_t *words;
 	uint32_t size;
@@ -28,6 +28,7 @@ struct moving_copy {
 };
 
 /* Copies the next record and advances past it. NULL: none left before the head. */
-const struct session_record *moving_ring_next(struct moving_ring *ring, struct moving_copy *copy);
+const struct session_record *overwrite_ring_reader_next(struct overwrite_ring_reader *ring,
+							struct moving_copy *copy);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heap_shape: recognises a stack without walking it.
+ * known_stacks: recognises a stack without walking it.
  *
  * The first frame and the unwind rules determine the position of the first return address, that
  * determines the next frame, and so on. So if the first frame is the same as before, and all

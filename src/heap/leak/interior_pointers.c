@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/leak/reach_shape.h"
+#include "heap/leak/interior_pointers.h"
 
 #include <stddef.h>
 
@@ -97,8 +97,8 @@ static bool is_second_base(const struct reach_config *config, const struct reach
 	       is_vtable(config, first);
 }
 
-bool reach_shape_explains(const struct reach_config *config, const struct reach_block *block,
-			  uint32_t offset)
+bool interior_pointers_explain(const struct reach_config *config, const struct reach_block *block,
+			       uint32_t offset)
 {
 	if (offset == block->size_bytes)
 		return is_empty_array(config, block);

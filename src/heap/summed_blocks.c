@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/total.h"
+#include "heap/summed_blocks.h"
 
 #include "base/id_index.h"
 #include "heap/event_order.h"

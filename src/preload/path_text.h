@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_PRELOAD_PATH_H
-#define WICK_PRELOAD_PATH_H
+#ifndef WICK_PRELOAD_PATH_TEXT_H
+#define WICK_PRELOAD_PATH_TEXT_H
 
-/* path: builds text of bounded length without the C library. */
+/* path_text: builds text of bounded length without the C library. */
 
 #include <stddef.h>
 #include <stdint.h>

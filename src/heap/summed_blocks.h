@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_HEAP_TOTAL_H
-#define WICK_HEAP_TOTAL_H
+#ifndef WICK_HEAP_SUMMED_BLOCKS_H
+#define WICK_HEAP_SUMMED_BLOCKS_H
 
-/* total: blocks that were only summed by stack. When they were freed is unknown. */
+/* summed_blocks: blocks that were only summed by stack. When they were freed is unknown. */
 
 #include <stdbool.h>
 #include <stdint.h>

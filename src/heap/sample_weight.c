@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "heap/weight.h"
+#include "heap/sample_weight.h"
 
 #include <errno.h>
 #include <math.h>

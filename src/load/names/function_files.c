@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "load/names/function_homes.h"
+#include "load/names/function_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-void function_homes_fini(struct function_homes *homes)
+void function_files_fini(struct function_files *homes)
 {
 	vec_fini(&homes->items);
 	id_index_fini(&homes->index);
 }
 
-uint32_t function_homes_find(const struct function_homes *homes, uint32_t module, uint64_t start)
+uint32_t function_files_find(const struct function_files *homes, uint32_t module, uint64_t start)
 {
 	struct id_probe probe = id_index_probe(&homes->index, hash_pair(module, start));
 	uint32_t id;
@@ -22,7 +22,7 @@ uint32_t function_homes_find(const struct function_homes *homes, uint32_t module
 	return ID_NONE;
 }
 
-int function_homes_add(struct function_homes *homes, struct function_home home)
+int function_files_add(struct function_files *homes, struct function_file home)
 {
 	if (vec_push(&homes->items, home) < 0)
 		return -ENOMEM;

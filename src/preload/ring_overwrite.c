@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "preload/ring_room.h"
+#include "preload/ring_overwrite.h"
 
 #include <stdatomic.h>
 

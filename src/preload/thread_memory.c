@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "preload/thread_room.h"
+#include "preload/thread_memory.h"
 
 #include <stddef.h>
 
@@ -7,7 +7,7 @@
 #include "preload/heap/exit_scan.h"
 
 /* Maps a part, unless another thread does so first. */
-static uint8_t *map_part(struct thread_room *room, _Atomic(void *) *part, uint64_t bytes)
+static uint8_t *map_part(struct thread_memory *room, _Atomic(void *) *part, uint64_t bytes)
 {
 	void *there = NULL;
 	void *mine = guarded_map(bytes, room->wiped);
@@ -22,7 +22,7 @@ static uint8_t *map_part(struct thread_room *room, _Atomic(void *) *part, uint64
 	return mine;
 }
 
-void *thread_room_get(struct thread_room *room, uint32_t index)
+void *thread_memory_get(struct thread_memory *room, uint32_t index)
 {
 	bool alone = index < THREAD_ROOM_ALONE;
 	uint32_t behind = alone ? 0 : index - THREAD_ROOM_ALONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "live/watch.h"
+#include "live/live_session.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,7 +23,7 @@
 #define DRAIN_HURRIED_NS (20 * NS_PER_MS)
 #define END_MS 1000 /* how long a program may take to end after SIGTERM */
 
-struct watch {
+struct live_session {
 	struct engine *engine;
 	struct kernel_addresses *kernel;
 	struct pace pace;
@@ -39,7 +39,7 @@ struct watch {
 	int suspend_signal;
 };
 
-static int take_signals(struct watch *watch, struct error *err)
+static int take_signals(struct live_session *watch, struct error *err)
 {
 	static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
 	struct sigaction action;
@@ -58,7 +58,8 @@ static int take_signals(struct watch *watch, struct error *err)
 	return watch->signal_fd < 0 ? error_errno(err, -errno, "cannot watch signals") : 0;
 }
 
-static int open_engine(struct watch *watch, const struct watch_config *config, struct error *err)
+static int open_engine(struct live_session *watch, const struct live_session_config *config,
+		       struct error *err)
 {
 	struct engine_config sampling = config->sampling;
 
@@ -73,7 +74,8 @@ static int open_engine(struct watch *watch, const struct watch_config *config, s
 			   err);
 }
 
-static int fork_program(struct watch *watch, const struct watch_config *config, struct error *err)
+static int fork_program(struct live_session *watch, const struct live_session_config *config,
+			struct error *err)
 {
 	struct launch_plan plan = {
 		.argv = config->command,
@@ -90,7 +92,8 @@ static int fork_program(struct watch *watch, const struct watch_config *config, 
 }
 
 /* Some engines are opened before the program starts, others need an existing process. */
-static int arm(struct watch *watch, const struct watch_config *config, struct error *err)
+static int arm(struct live_session *watch, const struct live_session_config *config,
+	       struct error *err)
 {
 	bool engine_first = config->engine->environment != NULL;
 	int r = 0;
@@ -114,8 +117,8 @@ static int arm(struct watch *watch, const struct watch_config *config, struct er
 	return 0;
 }
 
-static int start(struct watch *watch, const struct watch_config *config, int *ret_exec,
-		 struct error *err)
+static int start(struct live_session *watch, const struct live_session_config *config,
+		 int *ret_exec, struct error *err)
 {
 	struct pace_config pace = config->pace;
 	int r = take_signals(watch, err);
@@ -138,10 +141,10 @@ static int start(struct watch *watch, const struct watch_config *config, int *re
 	return 0;
 }
 
-int watch_open(const struct watch_config *config, struct watch **ret, int *ret_exec,
-	       struct error *err)
+int live_session_open(const struct live_session_config *config, struct live_session **ret,
+		      int *ret_exec, struct error *err)
 {
-	struct watch *watch = calloc(1, sizeof(*watch));
+	struct live_session *watch = calloc(1, sizeof(*watch));
 	int r = 0;
 
 	*ret_exec = 0;
@@ -154,7 +157,7 @@ int watch_open(const struct watch_config *config, struct watch **ret, int *ret_e
 	watch->target.ids = watch->ids.items;
 	r = r < 0 ? error_set(err, r, "out of memory") : start(watch, config, ret_exec, err);
 	if (r < 0) {
-		(void)watch_close(watch); /* its program was not released */
+		(void)live_session_close(watch); /* its program was not released */
 		return r;
 	}
 	*ret = watch;
@@ -165,7 +168,7 @@ int watch_open(const struct watch_config *config, struct watch **ret, int *ret_e
  * Ends a program that we started: sends SIGTERM and waits for it. Returns its PID if it is still
  * running, else 0.
  */
-static pid_t end_child(struct watch *watch)
+static pid_t end_child(struct live_session *watch)
 {
 	pid_t left = 0;
 
@@ -182,7 +185,7 @@ static pid_t end_child(struct watch *watch)
 	return left;
 }
 
-pid_t watch_close(struct watch *watch)
+pid_t live_session_close(struct live_session *watch)
 {
 	pid_t left;
 
@@ -206,7 +209,7 @@ pid_t watch_close(struct watch *watch)
 	return left;
 }
 
-static uint32_t read_signals(struct watch *watch)
+static uint32_t read_signals(struct live_session *watch)
 {
 	struct signalfd_siginfo info;
 	uint32_t events = 0;
@@ -227,13 +230,13 @@ static uint32_t read_signals(struct watch *watch)
 	return events;
 }
 
-static bool target_ended(struct watch *watch)
+static bool target_ended(struct live_session *watch)
 {
 	return watch->launched ? child_ended(&watch->child) : target_watch_ended(&watch->others);
 }
 
 /* The latest time to drain the engine, or when something else is due. */
-static uint64_t next_look_ns(const struct watch *watch, uint64_t now_ns, uint64_t until_ns)
+static uint64_t next_look_ns(const struct live_session *watch, uint64_t now_ns, uint64_t until_ns)
 {
 	uint64_t drain_ns = now_ns + (watch->pace.hurried ? DRAIN_HURRIED_NS : DRAIN_NS);
 	uint64_t pace_ns = pace_next_ns(&watch->pace);
@@ -245,7 +248,7 @@ static uint64_t next_look_ns(const struct watch *watch, uint64_t now_ns, uint64_
 	return until_ns > now_ns ? until_ns : now_ns;
 }
 
-static int look_at_engine(struct watch *watch, uint64_t due_ns, struct error *err)
+static int look_at_engine(struct live_session *watch, uint64_t due_ns, struct error *err)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 	int r;
@@ -262,8 +265,8 @@ static int look_at_engine(struct watch *watch, uint64_t due_ns, struct error *er
 	return r;
 }
 
-int watch_turn(struct watch *watch, int input_fd, uint64_t until_ns, uint32_t *ret_events,
-	       struct error *err)
+int live_session_turn(struct live_session *watch, int input_fd, uint64_t until_ns,
+		      uint32_t *ret_events, struct error *err)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 	uint64_t due_ns = next_look_ns(watch, now_ns, until_ns);
@@ -293,7 +296,7 @@ int watch_turn(struct watch *watch, int input_fd, uint64_t until_ns, uint32_t *r
 	return r;
 }
 
-int watch_stand_by(struct watch *watch, struct error *err)
+int live_session_stand_by(struct live_session *watch, struct error *err)
 {
 	int r = watch->ended ? 0 : engine_suspend(watch->engine, err);
 
@@ -303,42 +306,42 @@ int watch_stand_by(struct watch *watch, struct error *err)
 	return watch->ended ? 0 : engine_resume(watch->engine, err);
 }
 
-pid_t watch_first_id(const struct watch *watch)
+pid_t live_session_first_id(const struct live_session *watch)
 {
 	return watch->target.count > 0 ? watch->target.ids[0] : 0;
 }
 
-int watch_stop_signal(const struct watch *watch)
+int live_session_stop_signal(const struct live_session *watch)
 {
 	return watch->stop_signal;
 }
 
-void watch_stats(struct watch *watch, struct engine_stats *ret)
+void live_session_stats(struct live_session *watch, struct engine_stats *ret)
 {
 	engine_progress(watch->engine, ret);
 }
 
-void watch_end_stats(struct watch *watch, struct engine_stats *ret)
+void live_session_end_stats(struct live_session *watch, struct engine_stats *ret)
 {
 	engine_stats(watch->engine, ret);
 }
 
-uint32_t watch_rate_hz(const struct watch *watch)
+uint32_t live_session_rate_hz(const struct live_session *watch)
 {
 	return watch->pace.hz;
 }
 
-const char *watch_engine(const struct watch *watch)
+const char *live_session_engine(const struct live_session *watch)
 {
 	return engine_name(watch->engine);
 }
 
-const char *watch_notice(const struct watch *watch)
+const char *live_session_notice(const struct live_session *watch)
 {
 	return engine_notice(watch->engine);
 }
 
-int watch_child_status(const struct watch *watch)
+int live_session_child_status(const struct live_session *watch)
 {
 	return watch->launched && watch->child.reaped ? child_exit_status(&watch->child) : -1;
 }

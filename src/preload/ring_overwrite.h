@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_PRELOAD_RING_ROOM_H
-#define WICK_PRELOAD_RING_ROOM_H
+#ifndef WICK_PRELOAD_RING_OVERWRITE_H
+#define WICK_PRELOAD_RING_OVERWRITE_H
 
 /*
- * ring_room: makes room in a full ring by releasing its oldest records (--on-overflow
+ * ring_overwrite: makes room in a full ring by releasing its oldest records (--on-overflow
  * overwrite-old). The writer never waits: it publishes how far it has released before it writes
  * there, and the reader checks that after it has copied a record.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_HEAP_LEAK_REACH_SHAPE_H
-#define WICK_HEAP_LEAK_REACH_SHAPE_H
+#ifndef WICK_HEAP_LEAK_INTERIOR_POINTERS_H
+#define WICK_HEAP_LEAK_INTERIOR_POINTERS_H
 
 /*
- * reach_shape: blocks to which programs usually keep only an interior pointer.
+ * interior_pointers: blocks to which programs usually keep only an interior pointer.
  *
  * memcheck treats these as reachable by default (--leak-check-heuristics=all), and so do we: arrays
  * of C++ objects after their count, texts of the old std::string after length, capacity and
@@ -19,7 +19,7 @@ struct reach_block;
 struct reach_config;
 
 /* Whether a pointer at this offset into a block counts as a pointer to its start. */
-bool reach_shape_explains(const struct reach_config *config, const struct reach_block *block,
-			  uint32_t offset);
+bool interior_pointers_explain(const struct reach_config *config, const struct reach_block *block,
+			       uint32_t offset);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "engine/signal/moving_ring.h"
+#include "engine/signal/overwrite_ring_reader.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ static uint64_t load(const uint64_t *word)
 }
 
 /* Copies what should be a record. False: invalid, or out of memory. */
-static bool copy_record(const struct moving_ring *ring, struct moving_copy *copy)
+static bool copy_record(const struct overwrite_ring_reader *ring, struct moving_copy *copy)
 {
 	uint64_t at = ring->tail & (ring->size - 1);
 	uint64_t first = load(ring->words + at);
@@ -27,13 +27,14 @@ static bool copy_record(const struct moving_ring *ring, struct moving_copy *copy
 	return true;
 }
 
-static void skip_damaged(struct moving_ring *ring)
+static void skip_damaged(struct overwrite_ring_reader *ring)
 {
 	ring->damaged = true;
 	ring->tail = ring->head;
 }
 
-const struct session_record *moving_ring_next(struct moving_ring *ring, struct moving_copy *copy)
+const struct session_record *overwrite_ring_reader_next(struct overwrite_ring_reader *ring,
+							struct moving_copy *copy)
 {
 	while (ring->tail < ring->head) {
 		uint64_t oldest = atomic_load_explicit(&ring->slot->oldest, memory_order_acquire);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "load/spool.h"
+#include "load/pipe_copy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "base/file/outfile.h"
 #include "base/scope.h"
 
-int spool_open(struct error *err)
+int pipe_copy_open(struct error *err)
 {
 	const char *directory = getenv("TMPDIR");
 	int fd = open(directory && *directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC,
@@ -60,7 +60,7 @@ static int reopen(int fd, off_t offset)
 	return again;
 }
 
-int spool(int fd, int *ret_again, struct error *err)
+int pipe_copy(int fd, int *ret_again, struct error *err)
 {
 	SCOPED(fd) int input = fd;
 	off_t start = lseek(fd, 0, SEEK_CUR);
@@ -68,7 +68,7 @@ int spool(int fd, int *ret_again, struct error *err)
 	int r;
 
 	if (start < 0) {
-		SCOPED(fd) int file = spool_open(err);
+		SCOPED(fd) int file = pipe_copy_open(err);
 
 		if (file < 0)
 			return file;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef WICK_DWARF_PATH_H
-#define WICK_DWARF_PATH_H
+#ifndef WICK_DWARF_SOURCE_PATH_H
+#define WICK_DWARF_SOURCE_PATH_H
 
 #include <stdint.h>
 
-/* path: source file names, joined from the parts in which DWARF stores them. */
+/* source_path: source file names, joined from the parts in which DWARF stores them. */
 
 struct arena;
 
