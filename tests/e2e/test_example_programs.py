@@ -97,8 +97,12 @@ def test_all_waiting_for_the_lock_is_found_and_who_held_it(done, place):
     assert found["name"] == "off-cpu"
     assert 0.9 * waited_s - 0.02 < found["total"] / 1e9 < 1.1 * waited_s + 0.02
     assert "[woken by]" in tree and "audit (locks)" in tree
-    slept = place.json("wick report --only audit --ignore pay_in locks.wick")["value"]["total"]
-    assert slept >= 20 * 20e6, "the auditor holds the lock for 20 times 20 ms"
+    # audit() and main() sleep at one place. On a busy machine waits are summed by place, and how a sum
+    # is split between callers is an estimate: what is exact is the sleep of both together.
+    audit, both = (place.json(f"wick report --only {name} --ignore pay_in locks.wick")["value"]["total"]
+                   for name in ("audit", "main"))
+    assert both >= 0.99 * 20 * 25e6, "the auditor sleeps 20 times for 20 ms and for 5 ms"
+    assert audit >= 0.9 * 20 * 20e6, "it holds the lock for 20 times 20 ms"
 
 
 def test_what_was_lost_is_found_to_the_byte(done, place):
