@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PYTHON_ARCH_JUMP_H
+#define WICK_PYTHON_ARCH_JUMP_H
+
+/*
+ * jump: instructions that lead from the start of a function to another one: a short jump to a place
+ * nearby, and there a jump to anywhere.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define JUMP_FAR_BYTES 16
+
+#if defined(__aarch64__)
+
+#define JUMP_NEAR_BYTES 4
+#define JUMP_REACH (120ll << 20)
+
+/* b target */
+static inline bool jump_near(uint64_t from, uint64_t to, uint8_t *code)
+{
+	int64_t distance = (int64_t)(to - from);
+	uint32_t instruction = 0x14000000u | ((uint32_t)(distance >> 2) & 0x03ffffffu);
+
+	memcpy(code, &instruction, sizeof(instruction));
+	return distance < JUMP_REACH && distance > -JUMP_REACH;
+}
+
+/* ldr x16, #8; br x16; the address */
+static inline void jump_far(uint64_t to, uint8_t *code)
+{
+	const uint32_t instructions[2] = {0x58000050u, 0xd61f0200u};
+
+	memcpy(code, instructions, sizeof(instructions));
+	memcpy(code + sizeof(instructions), &to, sizeof(to));
+}
+
+#elif defined(__x86_64__)
+
+#define JUMP_NEAR_BYTES 5
+#define JUMP_REACH (2000ll << 20)
+
+/* jmp target */
+static inline bool jump_near(uint64_t from, uint64_t to, uint8_t *code)
+{
+	int64_t distance = (int64_t)(to - (from + JUMP_NEAR_BYTES));
+	int32_t relative = (int32_t)distance;
+
+	code[0] = 0xe9;
+	memcpy(code + 1, &relative, sizeof(relative));
+	return distance < JUMP_REACH && distance > -JUMP_REACH;
+}
+
+/* jmp *0(%rip); the address */
+static inline void jump_far(uint64_t to, uint8_t *code)
+{
+	const uint8_t instruction[6] = {0xff, 0x25, 0, 0, 0, 0};
+
+	memcpy(code, instruction, sizeof(instruction));
+	memcpy(code + sizeof(instruction), &to, sizeof(to));
+}
+
+#else
+#error "wick runs on x86-64 and aarch64 only"
+#endif
+
+#endif

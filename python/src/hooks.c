@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The allocators of the three domains when every block is recorded.
+ *
+ * Python passes requests on from one domain to another: a large object is allocated by the domain
+ * "raw". Only the first domain that is asked records the block.
+ */
+#include <errno.h>
+
+#include "record.h"
+
+#define DOMAINS 3
+
+PyMemAllocatorEx hooks_real[DOMAINS];
+__thread struct tracer_thread tracer_thread __attribute__((tls_model("initial-exec")));
+
+static const PyMemAllocatorDomain domains[DOMAINS] = {PYMEM_DOMAIN_RAW, PYMEM_DOMAIN_MEM,
+						      PYMEM_DOMAIN_OBJ};
+static PyMemAllocatorEx hooked[DOMAINS];
+/* Ours are installed. Hooks that somebody put over ours keep them so: they only pass requests on.
+ */
+static bool is_left[DOMAINS];
+
+static const PyMemAllocatorEx *real_of(void *context)
+{
+	return context;
+}
+
+static bool is_recorded(const struct tracer_thread *thread)
+{
+	return !thread->is_own && !thread->is_excluded &&
+	       atomic_load_explicit(&tracer.is_tracing, memory_order_relaxed);
+}
+
+static void record_object(struct tracer_thread *thread, void *block, size_t size)
+{
+	if (!block || !is_recorded(thread))
+		return;
+	tracer.newest = (uintptr_t)block;
+	record_allocation(&tracer.tables[TABLE_GIL], version_current_thread(), true, block, size);
+}
+
+static void *object_malloc(void *context, size_t size)
+{
+	struct tracer_thread *thread = &tracer_thread;
+	const PyMemAllocatorEx *real = real_of(context);
+	bool was_nested = thread->is_nested;
+	void *block;
+
+	thread->is_nested = true;
+	block = real->malloc(real->ctx, size);
+	thread->is_nested = was_nested;
+	if (!was_nested)
+		record_object(thread, block, size);
+	return block;
+}
+
+static void *object_calloc(void *context, size_t count, size_t size)
+{
+	struct tracer_thread *thread = &tracer_thread;
+	const PyMemAllocatorEx *real = real_of(context);
+	bool was_nested = thread->is_nested;
+	void *block;
+
+	thread->is_nested = true;
+	block = real->calloc(real->ctx, count, size);
+	thread->is_nested = was_nested;
+	if (!was_nested)
+		record_object(thread, block, count * size);
+	return block;
+}
+
+/*
+ * A block is forgotten before it is released: another thread may get its address at once. If it
+ * cannot be resized, it lives on.
+ */
+static void *reallocate(struct tracer_table *table, void *context, void *old, size_t size)
+{
+	struct tracer_thread *thread = &tracer_thread;
+	const PyMemAllocatorEx *real = real_of(context);
+	struct trace_block freed = {0};
+	void *block;
+
+	if (old)
+		freed = record_free(table, old);
+	thread->is_nested = true;
+	block = real->realloc(real->ctx, old, size);
+	thread->is_nested = false;
+	if (!block)
+		record_restore(table, &freed);
+	return block;
+}
+
+static void *object_realloc(void *context, void *old, size_t size)
+{
+	struct tracer_thread *thread = &tracer_thread;
+	void *block;
+
+	if (thread->is_nested)
+		return real_of(context)->realloc(real_of(context)->ctx, old, size);
+	block = reallocate(&tracer.tables[TABLE_GIL], context, old, size);
+	record_object(thread, block, size);
+	return block;
+}
+
+static void object_free(void *context, void *block)
+{
+	struct tracer_thread *thread = &tracer_thread;
+	const PyMemAllocatorEx *real = real_of(context);
+	bool was_nested = thread->is_nested;
+
+	if (block && !was_nested)
+		record_free(&tracer.tables[TABLE_GIL], block);
+	thread->is_nested = true;
+	real->free(real->ctx, block);
+	thread->is_nested = was_nested;
+}
+
+static void record_raw(struct tracer_thread *thread, void *block, size_t size)
+{
+	PyThreadState *own;
+	bool holds_gil;
+
+	if (!block || !is_recorded(thread))
+		return;
+	own = record_own_thread(&holds_gil);
+	record_allocation(&tracer.tables[TABLE_LOCKED], own, holds_gil, block, size);
+}
+
+static void *raw_malloc(void *context, size_t size)
+{
+	struct tracer_thread *thread = &tracer_thread;
+	const PyMemAllocatorEx *real = real_of(context);
+	void *block = real->malloc(real->ctx, size);
+
+	if (!thread->is_nested)
+		record_raw(thread, block, size);
+	return block;
+}
+
+static void *raw_calloc(void *context, size_t count, size_t size)
+{
+	struct tracer_thread *thread = &tracer_thread;
+	const PyMemAllocatorEx *real = real_of(context);
+	void *block = real->calloc(real->ctx, count, size);
+
+	if (!thread->is_nested)
+		record_raw(thread, block, count * size);
+	return block;
+}
+
+static void *raw_realloc(void *context, void *old, size_t size)
+{
+	struct tracer_thread *thread = &tracer_thread;
+	void *block;
+
+	if (thread->is_nested)
+		return real_of(context)->realloc(real_of(context)->ctx, old, size);
+	block = reallocate(&tracer.tables[TABLE_LOCKED], context, old, size);
+	record_raw(thread, block, size);
+	return block;
+}
+
+static void raw_free(void *context, void *block)
+{
+	const PyMemAllocatorEx *real = real_of(context);
+
+	if (block && !tracer_thread.is_nested)
+		record_free(&tracer.tables[TABLE_LOCKED], block);
+	real->free(real->ctx, block);
+}
+
+static PyMemAllocatorEx functions_of(PyMemAllocatorDomain domain, PyMemAllocatorEx *real)
+{
+	if (domain == PYMEM_DOMAIN_RAW)
+		return (PyMemAllocatorEx){real, raw_malloc, raw_calloc, raw_realloc, raw_free};
+	return (PyMemAllocatorEx){real, object_malloc, object_calloc, object_realloc, object_free};
+}
+
+int hooks_install(void)
+{
+	for (int i = 0; i < DOMAINS; i++) {
+		PyMemAllocatorEx wanted = functions_of(domains[i], &hooks_real[i]);
+
+		if (tracer.is_sampled)
+			sampled_hooks_functions(domains[i], &wanted);
+		if (is_left[i] && wanted.malloc != hooked[i].malloc)
+			return -EBUSY;
+		if (is_left[i])
+			continue;
+		PyMem_GetAllocator(domains[i], &hooks_real[i]);
+		hooked[i] = wanted;
+		PyMem_SetAllocator(domains[i], &hooked[i]);
+		is_left[i] = true;
+	}
+	return 0;
+}
+
+void hooks_remove(void)
+{
+	for (int i = 0; i < DOMAINS; i++) {
+		PyMemAllocatorEx now;
+
+		PyMem_GetAllocator(domains[i], &now);
+		if (!is_left[i] || now.malloc != hooked[i].malloc || now.ctx != hooked[i].ctx)
+			continue;
+		PyMem_SetAllocator(domains[i], &hooks_real[i]);
+		is_left[i] = false;
+	}
+}

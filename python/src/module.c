@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The Python module wick._tracer: the functions that wick.tracemalloc is made of. It checks
+ * arguments and turns results into objects; the work is done elsewhere.
+ */
+#include <string.h>
+
+#include "codes.h"
+#include "event_records.h"
+#include "patch.h"
+#include "record.h"
+#include "snapshot.h"
+#include "stacks.h"
+
+#define CALLS_MAX 65535
+
+static PyObject *start(PyObject *module, PyObject *arguments, PyObject *names)
+{
+	static char *keywords[] = {"nframe",    "sampling_bytes", "probability", "native",
+				   "events_kb", "max_stacks",     NULL};
+	struct tracer_settings settings = {0};
+	const char *problem;
+	int calls = 1;
+	int with_native = 0;
+	Py_ssize_t events_kb = 0;
+	Py_ssize_t stacks_max = 0;
+
+	(void)module;
+	if (!PyArg_ParseTupleAndKeywords(arguments, names, "|i$ddpnn:start", keywords, &calls,
+					 &settings.sampling_bytes, &settings.probability,
+					 &with_native, &events_kb, &stacks_max))
+		return NULL;
+	if (calls < 1 || calls > CALLS_MAX)
+		return PyErr_Format(PyExc_ValueError,
+				    "the number of frames must be in range [1; %i]", CALLS_MAX);
+	if (atomic_load(&tracer.is_tracing))
+		Py_RETURN_NONE;
+	settings.calls_max = (uint32_t)calls;
+	settings.events_bytes = (size_t)events_kb << 10;
+	settings.stacks_max = (uint32_t)stacks_max;
+	if (tracer_start(&settings, &problem) < 0)
+		return PyErr_Format(PyExc_RuntimeError, "%s", problem);
+	Py_RETURN_NONE;
+}
+
+static PyObject *stop(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	if (atomic_load(&tracer.is_tracing))
+		tracer_stop();
+	Py_RETURN_NONE;
+}
+
+static PyObject *is_tracing(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyBool_FromLong(atomic_load(&tracer.is_tracing));
+}
+
+static PyObject *clear_traces(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	if (atomic_load(&tracer.is_tracing))
+		tracer_clear();
+	Py_RETURN_NONE;
+}
+
+static PyObject *get_traceback_limit(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyLong_FromUnsignedLong(tracer.settings.calls_max > 0 ? tracer.settings.calls_max
+								     : 1);
+}
+
+static PyObject *get_traced_memory(PyObject *module, PyObject *unused)
+{
+	int64_t bytes = tracer_live_bytes();
+	int64_t peak = atomic_load(&tracer.peak_bytes);
+
+	(void)module;
+	(void)unused;
+	if (!atomic_load(&tracer.is_tracing))
+		return Py_BuildValue("ii", 0, 0);
+	return Py_BuildValue("LL", (long long)bytes, (long long)(peak > bytes ? peak : bytes));
+}
+
+static PyObject *reset_peak(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	atomic_store(&tracer.peak_bytes, tracer_live_bytes());
+	Py_RETURN_NONE;
+}
+
+static PyObject *get_tracemalloc_memory(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyLong_FromUnsignedLongLong(atomic_load(&tracer.memory.bytes));
+}
+
+static PyObject *trace_tuple(uint32_t site, uint64_t size)
+{
+	uint32_t stack = stacks_of_site(site);
+	PyObject *frames = stacks_frames(stack);
+
+	if (!frames)
+		return NULL;
+	return Py_BuildValue("(IKNI)", stacks_site(site)->domain, (unsigned long long)size, frames,
+			     stacks_depth(stack));
+}
+
+static PyObject *trace_list(PyObject *pairs)
+{
+	Py_ssize_t count = PyList_GET_SIZE(pairs);
+	PyObject *list = PyList_New(count);
+
+	for (Py_ssize_t i = 0; list && i < count; i++) {
+		unsigned int site;
+		unsigned long long size;
+		double weight;
+		PyObject *item = NULL;
+
+		if (PyArg_ParseTuple(PyList_GET_ITEM(pairs, i), "IKd", &site, &size, &weight))
+			item = trace_tuple(site, size);
+		if (!item)
+			Py_CLEAR(list);
+		else
+			PyList_SET_ITEM(list, i, item);
+	}
+	return list;
+}
+
+static PyObject *get_traces(PyObject *module, PyObject *unused)
+{
+	PyObject *snapshot;
+	PyObject *pairs = NULL;
+	PyObject *list = NULL;
+
+	(void)module;
+	(void)unused;
+	if (!atomic_load(&tracer.is_tracing))
+		return PyList_New(0);
+	tracer_thread.is_own = true;
+	snapshot = snapshot_take();
+	tracer_thread.is_own = true; /* until all is made */
+	if (snapshot)
+		pairs = PyObject_CallMethod(snapshot, "traces", NULL);
+	if (pairs)
+		list = trace_list(pairs);
+	Py_XDECREF(pairs);
+	Py_XDECREF(snapshot);
+	tracer_thread.is_own = false;
+	return list;
+}
+
+static PyObject *get_object_traceback(PyObject *module, PyObject *object)
+{
+	uint64_t address = (uint64_t)(uintptr_t)object - version_header_bytes(Py_TYPE(object));
+
+	(void)module;
+	return stacks_traceback_of_block(0, address);
+}
+
+static PyObject *track(PyObject *module, PyObject *arguments)
+{
+	unsigned int domain;
+	unsigned long long address;
+	unsigned long long size;
+
+	(void)module;
+	if (!PyArg_ParseTuple(arguments, "IKK:track", &domain, &address, &size))
+		return NULL;
+	if (!atomic_load(&tracer.is_tracing))
+		return PyLong_FromLong(-2);
+	return PyLong_FromLong(
+		record_tracked(version_current_thread(), true, domain, address, size) < 0 ? -1 : 0);
+}
+
+static PyObject *untrack(PyObject *module, PyObject *arguments)
+{
+	unsigned int domain;
+	unsigned long long address;
+
+	(void)module;
+	if (!PyArg_ParseTuple(arguments, "IK:untrack", &domain, &address))
+		return NULL;
+	if (!atomic_load(&tracer.is_tracing))
+		return PyLong_FromLong(-2);
+	record_untracked(domain, address);
+	return PyLong_FromLong(0);
+}
+
+static PyObject *stats(PyObject *module, PyObject *unused)
+{
+	uint64_t blocks = tracer.tracked.count;
+	uint64_t stacks = 0;
+	uint64_t sites = 0;
+
+	(void)module;
+	(void)unused;
+	for (int id = 0; id < TABLE_COUNT; id++) {
+		blocks += tracer.tables[id].blocks.count;
+		stacks += tracer.tables[id].sites.stack_count;
+		sites += tracer.tables[id].sites.site_count;
+	}
+	return Py_BuildValue("{sKsKsKsKsKsKsKsIsOsO}", "events",
+			     (unsigned long long)atomic_load(&tracer.events.next), "dropped",
+			     (unsigned long long)atomic_load(&tracer.dropped), "dropped_stacks",
+			     (unsigned long long)atomic_load(&tracer.dropped_stacks), "stacks",
+			     (unsigned long long)stacks, "sites", (unsigned long long)sites,
+			     "live_blocks", (unsigned long long)blocks, "own_bytes",
+			     (unsigned long long)atomic_load(&tracer.memory.bytes), "code_objects",
+			     codes_count(), "sampled", tracer.is_sampled ? Py_True : Py_False,
+			     "sees_reuse", patch_sees_reuse() ? Py_True : Py_False);
+}
+
+static PyObject *snapshot(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return snapshot_take();
+}
+
+/* Returns false with an exception for an id that does not exist. */
+static bool parse_id(PyObject *argument, bool (*exists)(uint32_t id), const char *what,
+		     uint32_t *ret)
+{
+	unsigned long id = PyLong_AsUnsignedLong(argument);
+
+	if (PyErr_Occurred())
+		return false;
+	if (id > UINT32_MAX || !exists((uint32_t)id)) {
+		PyErr_Format(PyExc_IndexError, "there is no %s %lu", what, id);
+		return false;
+	}
+	*ret = (uint32_t)id;
+	return true;
+}
+
+static PyObject *stack(PyObject *module, PyObject *argument)
+{
+	uint32_t id;
+	PyObject *frames;
+
+	(void)module;
+	if (!parse_id(argument, stacks_has_stack, "stack", &id))
+		return NULL;
+	frames = stacks_frames(id);
+	if (!frames)
+		return NULL;
+	return Py_BuildValue("(NI)", frames, stacks_depth(id));
+}
+
+static PyObject *stack_names(PyObject *module, PyObject *argument)
+{
+	uint32_t id;
+
+	(void)module;
+	return parse_id(argument, stacks_has_stack, "stack", &id) ? stacks_names(id) : NULL;
+}
+
+static PyObject *stack_native(PyObject *module, PyObject *argument)
+{
+	uint32_t id;
+
+	(void)module;
+	return parse_id(argument, stacks_has_stack, "stack", &id) ? stacks_native(id) : NULL;
+}
+
+static PyObject *site(PyObject *module, PyObject *argument)
+{
+	const struct trace_site *found;
+	uint32_t id;
+
+	(void)module;
+	if (!parse_id(argument, stacks_has_site, "site", &id))
+		return NULL;
+	found = stacks_site(id);
+	return Py_BuildValue("(IIII)", stacks_of_site(id), found->domain, found->thread,
+			     found->interpreter);
+}
+
+static PyObject *event_position(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return PyLong_FromUnsignedLongLong(atomic_load(&tracer.events.next));
+}
+
+static PyObject *read_events(PyObject *module, PyObject *arguments)
+{
+	unsigned long long position;
+	Py_ssize_t events_max;
+
+	(void)module;
+	if (!PyArg_ParseTuple(arguments, "Kn:read_events", &position, &events_max))
+		return NULL;
+	return event_records_read(position, events_max > 0 ? (size_t)events_max : 0);
+}
+
+static PyObject *live_blocks(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return snapshot_blocks_as_events();
+}
+
+static PyObject *mark(PyObject *module, PyObject *argument)
+{
+	unsigned long number = PyLong_AsUnsignedLong(argument);
+
+	(void)module;
+	if (PyErr_Occurred())
+		return NULL;
+	if (tracer.events.slots)
+		trace_events_put(&tracer.events, TRACE_MARK, 0, number, 0);
+	Py_RETURN_NONE;
+}
+
+static PyObject *exclude_thread(PyObject *module, PyObject *argument)
+{
+	bool was = tracer_thread.is_excluded;
+	int wanted = PyObject_IsTrue(argument);
+
+	(void)module;
+	if (wanted < 0)
+		return NULL;
+	tracer_thread.is_excluded = wanted;
+	return PyBool_FromLong(was);
+}
+
+static PyObject *fail_request(PyObject *module, PyObject *argument)
+{
+	unsigned long number = PyLong_AsUnsignedLong(argument);
+
+	(void)module;
+	if (PyErr_Occurred())
+		return NULL;
+	atomic_store(&tracer.memory.fails_at,
+		     number > 0 ? atomic_load(&tracer.memory.requests) + number : 0);
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+	{"start", (PyCFunction)(void (*)(void))start, METH_VARARGS | METH_KEYWORDS,
+	 "start(nframe=1, *, sampling_bytes=0.0, probability=0.0, native=False, events_kb=0, "
+	 "max_stacks=0)"},
+	{"stop", stop, METH_NOARGS, "stop()"},
+	{"is_tracing", is_tracing, METH_NOARGS, "is_tracing() -> bool"},
+	{"clear_traces", clear_traces, METH_NOARGS, "clear_traces()"},
+	{"get_traceback_limit", get_traceback_limit, METH_NOARGS, "get_traceback_limit() -> int"},
+	{"get_traced_memory", get_traced_memory, METH_NOARGS, "get_traced_memory() -> (int, int)"},
+	{"reset_peak", reset_peak, METH_NOARGS, "reset_peak()"},
+	{"get_tracemalloc_memory", get_tracemalloc_memory, METH_NOARGS,
+	 "get_tracemalloc_memory() -> int"},
+	{"_get_traces", get_traces, METH_NOARGS,
+	 "_get_traces() -> list of (domain, size, frames, total_nframe)"},
+	{"_get_object_traceback", get_object_traceback, METH_O,
+	 "_get_object_traceback(obj) -> frames or None"},
+	{"track", track, METH_VARARGS, "track(domain, address, size) -> int"},
+	{"untrack", untrack, METH_VARARGS, "untrack(domain, address) -> int"},
+	{"stats", stats, METH_NOARGS, "stats() -> dict"},
+	{"snapshot", snapshot, METH_NOARGS, "snapshot() -> Snapshot"},
+	{"stack", stack, METH_O, "stack(id) -> (frames, total_nframe)"},
+	{"stack_names", stack_names, METH_O, "stack_names(id) -> tuple of str"},
+	{"stack_native", stack_native, METH_O, "stack_native(id) -> tuple of addresses"},
+	{"site", site, METH_O, "site(id) -> (stack, domain, thread, interpreter)"},
+	{"event_position", event_position, METH_NOARGS, "event_position() -> int"},
+	{"read_events", read_events, METH_VARARGS,
+	 "read_events(position, max_events) -> (bytes, next_position, lost)"},
+	{"live_blocks", live_blocks, METH_NOARGS, "live_blocks() -> bytes"},
+	{"mark", mark, METH_O, "mark(number)"},
+	{"exclude_thread", exclude_thread, METH_O, "exclude_thread(bool) -> bool"},
+	{"_fail_request", fail_request, METH_O,
+	 "_fail_request(n): for tests, the n-th request for memory from now on fails"},
+	{NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+					"_tracer",
+					"The tracer of wick.tracemalloc.",
+					-1,
+					methods,
+					NULL,
+					NULL,
+					NULL,
+					NULL};
+
+/* What was compiled in must be what runs: layouts differ between minor versions. */
+static bool is_right_python(void)
+{
+	unsigned int major = 0;
+	unsigned int minor = 0;
+
+	if (sscanf(Py_GetVersion(), "%u.%u", &major, &minor) == 2 && major == PY_MAJOR_VERSION &&
+	    minor == PY_MINOR_VERSION)
+		return true;
+	PyErr_Format(PyExc_ImportError,
+		     "wick._tracer was built for Python %d.%d and this is Python %u.%u; install "
+		     "wick for this one: python%u.%u -m pip install ./python",
+		     PY_MAJOR_VERSION, PY_MINOR_VERSION, major, minor, major, minor);
+	return false;
+}
+
+PyMODINIT_FUNC PyInit__tracer(void);
+
+PyMODINIT_FUNC PyInit__tracer(void)
+{
+	PyObject *module;
+
+	if (!is_right_python())
+		return NULL;
+	module = PyModule_Create(&definition);
+	if (module && snapshot_add_type(module) < 0)
+		Py_CLEAR(module);
+	return module;
+}

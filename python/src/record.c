@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "record.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "codes.h"
+
+/* The interpreter counts the calls of a traceback in 16 bits. */
+#define DEPTH_MAX UINT16_MAX
+
+static enum tracer_table_id table_id(const struct tracer_table *table)
+{
+	return table == &tracer.tables[TABLE_GIL] ? TABLE_GIL : TABLE_LOCKED;
+}
+
+static uint32_t id_bit(const struct tracer_table *table)
+{
+	return table_id(table) == TABLE_LOCKED ? TRACER_LOCKED_BIT : 0;
+}
+
+int record_begin(struct tracer_table *table)
+{
+	struct trace_walk unknown = {.words = table->words, .depth = 1};
+	uint32_t site;
+	bool is_new;
+
+	if (table->sites.site_count > 0)
+		return 0;
+	unknown.hash = trace_walk_hash(&unknown, 0);
+	return trace_sites_add(&table->sites, &unknown, &site, &is_new);
+}
+
+PyThreadState *record_own_thread(bool *ret_holds_gil)
+{
+	PyThreadState *current = version_current_thread();
+	PyThreadState *own = PyGILState_GetThisThreadState();
+
+#if PY_VERSION_HEX >= 0x030c0000
+	*ret_holds_gil = current != NULL;
+	return current ? current : own;
+#else
+	/* The current one may be another thread's. */
+	*ret_holds_gil = current && current == own;
+	return own;
+#endif
+}
+
+static uint32_t thread_number(void)
+{
+	if (tracer_thread.id == 0)
+		tracer_thread.id = (uint32_t)syscall(SYS_gettid);
+	return tracer_thread.id;
+}
+
+static uint32_t interpreter_number(const PyThreadState *thread)
+{
+	if (thread->interp == tracer.main_interpreter)
+		return 0;
+	return (uint32_t)PyInterpreterState_GetID(thread->interp);
+}
+
+static const version_frame *skip_marks(const version_frame *frame)
+{
+	while (frame && version_is_mark(frame))
+		frame = version_caller(frame);
+	return frame;
+}
+
+static const version_frame *first_frame(const PyThreadState *thread)
+{
+	const version_frame *frame = skip_marks(version_top_frame(thread));
+
+	/* Only the innermost one can be: the others are in a call. */
+	while (frame && version_is_incomplete(frame, version_code(frame)))
+		frame = skip_marks(version_caller(frame));
+	return frame;
+}
+
+static uint32_t count_frames(const version_frame *frame)
+{
+	uint32_t depth = 0;
+
+	for (; frame && depth < DEPTH_MAX; frame = skip_marks(version_caller(frame)))
+		depth++;
+	return depth;
+}
+
+/*
+ * The number of calls on the stack of `frame`. Counting them takes as long as the stack is deep, so
+ * the answer is kept: the same frame at the same level of recursion has the same callers' number.
+ */
+static uint32_t stack_depth(struct tracer_table *table, const PyThreadState *thread,
+			    const version_frame *frame, uint64_t word)
+{
+	struct depth_memo *memo =
+		&table->depths[((uintptr_t)frame >> 4 ^ (uintptr_t)frame >> 11) % DEPTH_MEMOS];
+	int recursion = version_recursion(thread);
+
+	if (memo->frame == frame && memo->recursion == recursion && memo->thread == thread &&
+	    memo->word >> CODES_INSTRUCTION_BITS == word >> CODES_INSTRUCTION_BITS)
+		return memo->depth;
+	*memo = (struct depth_memo){frame, thread, word, recursion, count_frames(frame)};
+	return memo->depth;
+}
+
+/* Walks the Python stack of a thread into the table's room for words. */
+static void walk_stack(struct tracer_table *table, const PyThreadState *thread,
+		       struct trace_walk *walk)
+{
+	const version_frame *frame = first_frame(thread);
+	const version_frame *top = frame;
+	uint64_t *words = table->words;
+	uint64_t key = 0;
+	uint64_t sum = 0;
+	uint32_t calls = 0;
+
+	while (frame && calls < tracer.settings.calls_max) {
+		const PyCodeObject *code = version_code(frame);
+		uint64_t word = codes_word(code, version_instruction(frame, code));
+
+		key += TRACE_WORD_KEY;
+		words[calls++] = word;
+		sum += trace_word_hash(word, key);
+		frame = skip_marks(version_caller(frame));
+	}
+	walk->words = words;
+	walk->calls = calls;
+	walk->depth = 1; /* for a stack without calls: its only one is unknown */
+	if (calls > 0)
+		walk->depth = frame ? stack_depth(table, thread, top, words[0]) : calls;
+	walk->thread = thread_number();
+	walk->interpreter = interpreter_number(thread);
+	walk->hash = trace_walk_hash(walk, sum);
+}
+
+/* Adds a walk that is new. The GIL is held; the table is locked. */
+static uint32_t new_site(struct tracer_table *table, const struct trace_walk *walk)
+{
+	uint32_t site;
+	bool is_new;
+	int r = trace_sites_add(&table->sites, walk, &site, &is_new);
+
+	if (r < 0) {
+		atomic_fetch_add_explicit(&tracer.dropped_stacks, 1, memory_order_relaxed);
+		return RECORD_UNKNOWN_SITE;
+	}
+	if (is_new) {
+		uint32_t stack = trace_site(&table->sites, site)->stack;
+
+		if (codes_link(table_id(table), stack) < 0) {
+			trace_sites_retire(&table->sites, stack);
+			atomic_fetch_add_explicit(&tracer.dropped_stacks, 1, memory_order_relaxed);
+			return RECORD_UNKNOWN_SITE;
+		}
+	}
+	return site;
+}
+
+/*
+ * The site of the running thread, for a walk that is not known yet. Called and returns with the
+ * table locked, but unlocks it in between: what the caller knows of the table is stale afterwards.
+ */
+static uint32_t learn_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
+			   struct trace_walk *walk)
+{
+	PyGILState_STATE state = PyGILState_UNLOCKED;
+	uint32_t first_code;
+	uint32_t site;
+
+	if (!holds_gil && version_is_finalizing())
+		return RECORD_UNKNOWN_SITE;
+	if (!holds_gil) {
+		tracer_unlock(table);
+		tracer_thread.is_own = true;
+		state = PyGILState_Ensure();
+		tracer_thread.is_own = false;
+		tracer_lock(table);
+		walk_stack(table, thread, walk); /* another thread may have used the room */
+	}
+	first_code = codes_count();
+	site = trace_sites_find(&table->sites, walk);
+	if (site == TRACE_NONE)
+		site = new_site(table, walk);
+	tracer_unlock(table);
+	tracer_thread.is_own = true;
+	codes_watch(first_code);
+	if (!holds_gil)
+		PyGILState_Release(state);
+	tracer_thread.is_own = false;
+	tracer_lock(table);
+	return site;
+}
+
+/* The site for a block that the running thread allocates. The table is locked. */
+static uint32_t current_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
+			     uint32_t domain)
+{
+	struct trace_walk walk = {.domain = domain};
+	uint32_t site;
+
+	if (!thread) {
+		walk.words = table->words;
+		walk.depth = 1;
+		walk.thread = thread_number();
+		walk.hash = trace_walk_hash(&walk, 0);
+		site = trace_sites_find(&table->sites, &walk);
+		return site != TRACE_NONE ? site : new_site(table, &walk);
+	}
+	walk_stack(table, thread, &walk);
+	site = trace_sites_find(&table->sites, &walk);
+	if (__builtin_expect(site != TRACE_NONE, 1))
+		return site;
+	return learn_site(table, thread, holds_gil, &walk);
+}
+
+static void raise_peak(int64_t bytes)
+{
+	int64_t peak = atomic_load_explicit(&tracer.peak_bytes, memory_order_relaxed);
+
+	while (bytes > peak &&
+	       !atomic_compare_exchange_weak_explicit(&tracer.peak_bytes, &peak, bytes,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/* The weight of a block in the totals. */
+static int64_t weight_bytes(uint64_t size)
+{
+	return tracer.is_sampled ? (int64_t)((double)size / sampled_probability(size) + 0.5)
+				 : (int64_t)size;
+}
+
+static void change_bytes(struct tracer_table *table, int64_t bytes)
+{
+	/* One writer at a time: the table's lock. */
+	int64_t now = atomic_load_explicit(&table->bytes, memory_order_relaxed) + bytes;
+
+	atomic_store_explicit(&table->bytes, now, memory_order_relaxed);
+	if (bytes > 0)
+		raise_peak(tracer_live_bytes());
+}
+
+static void count_block(struct tracer_table *table, uint32_t site, uint64_t size)
+{
+	trace_site(&table->sites, site)->size += (int64_t)size;
+	trace_site(&table->sites, site)->count++;
+	change_bytes(table, weight_bytes(size));
+}
+
+static void uncount_block(struct tracer_table *table, uint32_t site, uint64_t size)
+{
+	trace_site(&table->sites, site)->size -= (int64_t)size;
+	trace_site(&table->sites, site)->count--;
+	change_bytes(table, -weight_bytes(size));
+}
+
+static void put_event(const struct tracer_table *table, enum trace_event_kind kind,
+		      uint64_t address, uint64_t size, uint32_t site)
+{
+	if (__builtin_expect(tracer.events.slots != NULL, 0))
+		trace_events_put(&tracer.events, kind, address, size, site | id_bit(table));
+}
+
+void record_allocation(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
+		       const void *start, size_t size)
+{
+	uint64_t address = (uint64_t)(uintptr_t)start;
+	struct trace_block *block;
+	uint32_t site;
+
+	if (size > TRACE_SIZE_MAX)
+		size = TRACE_SIZE_MAX;
+	tracer_lock(table);
+	trace_blocks_prefetch(&table->blocks, start);
+	site = current_site(table, thread, holds_gil, 0);
+	block = trace_blocks_put(&table->blocks, address);
+	if (!block) {
+		atomic_fetch_add_explicit(&tracer.dropped, 1, memory_order_relaxed);
+	} else {
+		if (block->site != TRACE_NO_SITE)
+			uncount_block(table, block->site, trace_block_size(block));
+		trace_block_set(block, size, site);
+		count_block(table, site, size);
+		put_event(table, TRACE_ALLOCATION, address, size, site);
+	}
+	tracer_unlock(table);
+}
+
+struct trace_block record_free(struct tracer_table *table, const void *start)
+{
+	uint64_t address = (uint64_t)(uintptr_t)start;
+	struct trace_block freed = {0};
+	struct trace_block *block;
+
+	tracer_lock(table);
+	block = trace_blocks_find(&table->blocks, address);
+	if (block) {
+		freed = *block;
+		trace_blocks_remove(&table->blocks, block);
+		uncount_block(table, freed.site, trace_block_size(&freed));
+		put_event(table, TRACE_FREE, address, trace_block_size(&freed), freed.site);
+	}
+	tracer_unlock(table);
+	return freed;
+}
+
+void record_restore(struct tracer_table *table, const struct trace_block *freed)
+{
+	uint64_t address = trace_block_address(freed);
+	uint64_t size = trace_block_size(freed);
+	struct trace_block *block;
+
+	if (freed->address_size == 0)
+		return;
+	tracer_lock(table);
+	block = trace_blocks_put(&table->blocks, address);
+	if (block) {
+		*block = *freed;
+		count_block(table, freed->site, size);
+		put_event(table, TRACE_ALLOCATION, address, size, freed->site);
+	}
+	tracer_unlock(table);
+}
+
+void record_reuse(const void *object, const PyTypeObject *type)
+{
+	struct tracer_table *table = &tracer.tables[TABLE_GIL];
+	uint64_t address = (uint64_t)(uintptr_t)object - version_header_bytes(type);
+	struct trace_block *block;
+	uint32_t site;
+
+	tracer_lock(table);
+	if (trace_blocks_find(&table->blocks, address)) {
+		site = current_site(table, version_current_thread(), true, 0);
+		/* Learning a site may have moved it. */
+		block = trace_blocks_find(&table->blocks, address);
+		if (block && block->site != site) {
+			uint64_t size = trace_block_size(block);
+
+			put_event(table, TRACE_FREE, address, size, block->site);
+			uncount_block(table, block->site, size);
+			trace_block_set(block, size, site);
+			count_block(table, site, size);
+			put_event(table, TRACE_ALLOCATION, address, size, site);
+		}
+	}
+	tracer_unlock(table);
+}
+
+static void remove_tracked(struct tracer_table *table, struct tracked_block *block)
+{
+	uncount_block(table, block->site - 1, block->size);
+	tracked_blocks_remove(&tracer.tracked, block);
+}
+
+int record_tracked(PyThreadState *thread, bool holds_gil, uint32_t domain, uint64_t address,
+		   uint64_t size)
+{
+	struct tracer_table *table = &tracer.tables[TABLE_LOCKED];
+	struct tracked_block *known;
+	uint32_t site;
+	int r;
+
+	tracer_lock(table);
+	site = current_site(table, thread, holds_gil, domain);
+	known = tracked_blocks_find(&tracer.tracked, domain, address);
+	if (known)
+		remove_tracked(table, known);
+	r = tracked_blocks_add(&tracer.tracked,
+			       &(struct tracked_block){address, size, domain, site + 1});
+	if (r == 0)
+		count_block(table, site, size);
+	tracer_unlock(table);
+	return r;
+}
+
+void record_untracked(uint32_t domain, uint64_t address)
+{
+	struct tracer_table *table = &tracer.tables[TABLE_LOCKED];
+	struct tracked_block *known;
+
+	tracer_lock(table);
+	known = tracked_blocks_find(&tracer.tracked, domain, address);
+	if (known)
+		remove_tracked(table, known);
+	tracer_unlock(table);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PYTHON_RECORD_H
+#define WICK_PYTHON_RECORD_H
+
+/*
+ * record: puts blocks into the tables, with the Python stack of the running thread, and takes them
+ * out again.
+ *
+ * Threads: see tracer.h. None of these allocates memory of Python's or of the C library, except
+ * when a code object is seen for the first time (codes.h).
+ */
+
+#include "tracer.h"
+
+/* The site of a walk that found no memory or no room. */
+#define RECORD_UNKNOWN_SITE 0u
+
+/* Makes the sites for stacks that are not known. Returns 0 or -ENOMEM. */
+int record_begin(struct tracer_table *table);
+
+/*
+ * Adds a block. `thread` is the caller's thread state or NULL; holds_gil says whether it holds the
+ * GIL. Takes the table's lock.
+ */
+void record_allocation(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
+		       const void *block, size_t size);
+/* Removes a block and returns it; all zero if it is not known. Takes the table's lock. */
+struct trace_block record_free(struct tracer_table *table, const void *block);
+/* Adds a block again that record_free() returned: it was not freed after all. */
+void record_restore(struct tracer_table *table, const struct trace_block *block);
+
+/* The object was taken from a free list: its block belongs to the caller from now on. */
+void record_reuse(const void *object, const PyTypeObject *type);
+
+/* A block that the program reports: returns 0 or -ENOMEM. */
+int record_tracked(PyThreadState *thread, bool holds_gil, uint32_t domain, uint64_t address,
+		   uint64_t size);
+void record_untracked(uint32_t domain, uint64_t address);
+
+/* The running thread's state for a call that may be made without the GIL. */
+PyThreadState *record_own_thread(bool *ret_holds_gil);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "stacks.h"
+
+#include "codes.h"
+
+/* Frames of stacks that were asked for. */
+static struct trace_array made[TABLE_COUNT] = {{.item_bytes = sizeof(PyObject *)},
+					       {.item_bytes = sizeof(PyObject *)}};
+
+static enum tracer_table_id table_of(uint32_t id)
+{
+	return id & TRACER_LOCKED_BIT ? TABLE_LOCKED : TABLE_GIL;
+}
+
+static const struct trace_sites *sites_of(uint32_t id)
+{
+	return &tracer.tables[table_of(id)].sites;
+}
+
+/* The table may move while it is locked by another thread: what is returned is a copy. */
+static struct trace_stack stack_at(uint32_t id)
+{
+	struct tracer_table *table = &tracer.tables[table_of(id)];
+	struct trace_stack stack;
+
+	tracer_lock(table);
+	stack = *trace_stack(&table->sites, id & ~TRACER_LOCKED_BIT);
+	tracer_unlock(table);
+	return stack;
+}
+
+bool stacks_has_stack(uint32_t id)
+{
+	return (id & ~TRACER_LOCKED_BIT) < sites_of(id)->stack_count;
+}
+
+bool stacks_has_site(uint32_t id)
+{
+	return (id & ~TRACER_LOCKED_BIT) < sites_of(id)->site_count;
+}
+
+static struct codes_call call_at(uint32_t id, uint32_t word)
+{
+	struct tracer_table *table = &tracer.tables[table_of(id)];
+	struct codes_call call;
+
+	tracer_lock(table);
+	call = codes_call_at(table_of(id), word);
+	tracer_unlock(table);
+	return call;
+}
+
+static PyObject *frame_object(PyObject *file, int line)
+{
+	if (!file || !PyUnicode_Check(file))
+		return Py_BuildValue("(si)", "<unknown>", line < 0 ? 0 : line);
+	return Py_BuildValue("(Oi)", file, line < 0 ? 0 : line);
+}
+
+static PyObject *make_frames(uint32_t id)
+{
+	struct trace_stack stack = stack_at(id);
+	PyObject *frames = PyTuple_New(stack.calls > 0 ? stack.calls : 1);
+
+	for (uint32_t i = 0; frames && i < (stack.calls > 0 ? stack.calls : 1); i++) {
+		struct codes_call call = {0};
+		PyObject *frame;
+
+		if (stack.calls > 0)
+			call = call_at(id, stack.first + i);
+		frame = frame_object(call.file, call.line);
+		if (!frame)
+			Py_CLEAR(frames);
+		else
+			PyTuple_SET_ITEM(frames, i, frame);
+	}
+	return frames;
+}
+
+PyObject *stacks_frames(uint32_t id)
+{
+	struct trace_array *cache = &made[table_of(id)];
+	uint32_t number = id & ~TRACER_LOCKED_BIT;
+	PyObject *frames;
+
+	if (number < cache->capacity && ((PyObject **)cache->items)[number])
+		frames = ((PyObject **)cache->items)[number];
+	else {
+		frames = make_frames(id);
+		if (!frames)
+			return NULL;
+		if (trace_array_reserve(&tracer.memory, cache, (size_t)number + 1) < 0)
+			return frames;
+		((PyObject **)cache->items)[number] = frames;
+	}
+	Py_INCREF(frames);
+	return frames;
+}
+
+uint32_t stacks_depth(uint32_t id)
+{
+	return stack_at(id).depth;
+}
+
+PyObject *stacks_names(uint32_t id)
+{
+	struct trace_stack stack = stack_at(id);
+	PyObject *names = PyTuple_New(stack.calls);
+
+	for (uint32_t i = 0; names && i < stack.calls; i++) {
+		PyObject *name = call_at(id, stack.first + i).name;
+
+		if (!name)
+			name = Py_None;
+		Py_INCREF(name);
+		PyTuple_SET_ITEM(names, i, name);
+	}
+	return names;
+}
+
+PyObject *stacks_native(uint32_t id)
+{
+	struct trace_stack stack = stack_at(id);
+	PyObject *addresses = PyTuple_New(stack.native);
+
+	for (uint32_t i = 0; addresses && i < stack.native; i++) {
+		PyObject *address = PyLong_FromUnsignedLongLong(
+			*trace_words(sites_of(id), stack.first + stack.calls + i));
+
+		if (!address)
+			Py_CLEAR(addresses);
+		else
+			PyTuple_SET_ITEM(addresses, i, address);
+	}
+	return addresses;
+}
+
+const struct trace_site *stacks_site(uint32_t id)
+{
+	return trace_site(sites_of(id), id & ~TRACER_LOCKED_BIT);
+}
+
+uint32_t stacks_of_site(uint32_t id)
+{
+	return stacks_site(id)->stack | (id & TRACER_LOCKED_BIT);
+}
+
+/* The site of a block, with the table's bit; TRACE_NONE: not known. */
+static uint32_t site_of_block(uint32_t domain, uint64_t address)
+{
+	struct tracer_table *locked = &tracer.tables[TABLE_LOCKED];
+	const struct tracked_block *tracked;
+	const struct trace_block *block;
+	uint32_t site = TRACE_NONE;
+
+	tracer_lock(locked);
+	tracked = tracked_blocks_find(&tracer.tracked, domain, address);
+	block = domain == 0 ? trace_blocks_find(&locked->blocks, address) : NULL;
+	if (tracked)
+		site = (tracked->site - 1) | TRACER_LOCKED_BIT;
+	else if (block)
+		site = block->site | TRACER_LOCKED_BIT;
+	tracer_unlock(locked);
+	if (site == TRACE_NONE && domain == 0) {
+		tracer_lock(&tracer.tables[TABLE_GIL]);
+		block = trace_blocks_find(&tracer.tables[TABLE_GIL].blocks, address);
+		if (block)
+			site = block->site;
+		tracer_unlock(&tracer.tables[TABLE_GIL]);
+	}
+	return site;
+}
+
+PyObject *stacks_traceback_of_block(uint32_t domain, uint64_t address)
+{
+	uint32_t site = site_of_block(domain, address);
+
+	if (site == TRACE_NONE)
+		Py_RETURN_NONE;
+	return stacks_frames(stacks_of_site(site));
+}

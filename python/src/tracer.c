@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tracer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "patch.h"
+#include "record.h"
+
+struct tracer tracer;
+
+/* In use before a fork: no other thread may leave a lock held in the child. */
+static void before_fork(void)
+{
+	for (int id = 0; id < TABLE_COUNT; id++)
+		tracer_lock(&tracer.tables[id]);
+}
+
+static void after_fork(void)
+{
+	for (int id = TABLE_COUNT; id-- > 0;)
+		tracer_unlock(&tracer.tables[id]);
+}
+
+static void after_fork_in_child(void)
+{
+	after_fork();
+	tracer_thread.id = 0;
+}
+
+/*
+ * A second interpreter may have a GIL of its own. The caller holds the GIL of the first one, and
+ * nobody else can be inside its table: from here on it is used with its lock.
+ */
+static int on_audit(const char *event, PyObject *arguments, void *data)
+{
+	(void)arguments;
+	(void)data;
+	if (strcmp(event, "cpython.PyInterpreterState_New") == 0)
+		tracer.tables[TABLE_GIL].has_lock = true;
+	return 0;
+}
+
+static int prepare_once(void)
+{
+	static bool is_prepared;
+
+	if (is_prepared)
+		return 0;
+	for (int id = 0; id < TABLE_COUNT; id++) {
+		struct tracer_table *table = &tracer.tables[id];
+
+		trace_sites_init(&table->sites, &tracer.memory);
+		table->blocks.memory = &tracer.memory;
+		pthread_mutex_init(&table->lock, NULL);
+	}
+	tracer.tracked.memory = &tracer.memory;
+	tracer.tables[TABLE_LOCKED].has_lock = true;
+	tracer.main_interpreter = PyInterpreterState_Main();
+	/* Interpreters that exist already may have GILs of their own too. */
+	if (PyInterpreterState_Next(PyInterpreterState_Head()))
+		tracer.tables[TABLE_GIL].has_lock = true;
+	if (pthread_atfork(before_fork, after_fork, after_fork_in_child) != 0)
+		return -ENOMEM;
+	if (PySys_AddAuditHook(on_audit, NULL) < 0) {
+		PyErr_Clear();
+		tracer.tables[TABLE_GIL].has_lock = true;
+	}
+	is_prepared = true;
+	return 0;
+}
+
+/* The table is locked: a thread without the GIL may have begun a record before the last stop. */
+static int prepare_locked(struct tracer_table *table, const struct tracer_settings *settings)
+{
+	size_t words = (size_t)settings->calls_max + settings->native_max + 1;
+
+	if (words > table->words_max) {
+		uint64_t *room = trace_memory_map(&tracer.memory, words * sizeof(*room));
+
+		if (!room)
+			return -ENOMEM;
+		trace_memory_unmap(&tracer.memory, table->words, table->words_max * sizeof(*room));
+		table->words = room;
+		table->words_max = words;
+	}
+	table->sites.stacks_max = settings->stacks_max;
+	memset(table->depths, 0, sizeof(table->depths));
+	return record_begin(table);
+}
+
+static int prepare_table(struct tracer_table *table, const struct tracer_settings *settings)
+{
+	int r;
+
+	tracer_lock(table);
+	r = prepare_locked(table, settings);
+	tracer_unlock(table);
+	return r;
+}
+
+static void note_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	tracer.start_ticks = safe_ticks();
+	tracer.start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+int tracer_start(const struct tracer_settings *settings, const char **ret_problem)
+{
+	*ret_problem = "there is not enough memory to trace";
+	if (prepare_once() < 0 || prepare_table(&tracer.tables[TABLE_GIL], settings) < 0 ||
+	    prepare_table(&tracer.tables[TABLE_LOCKED], settings) < 0)
+		return -ENOMEM;
+	tracer.settings = *settings;
+	tracer.is_sampled = settings->sampling_bytes > 0 || settings->probability > 0;
+	if (settings->events_bytes > 0 &&
+	    trace_events_open(&tracer.events, &tracer.memory, settings->events_bytes) < 0)
+		return -ENOMEM;
+	note_time();
+	if (tracer.is_sampled)
+		sampled_hooks_begin();
+	atomic_store(&tracer.is_tracing, true);
+	if (hooks_install() < 0) {
+		tracer_stop();
+		*ret_problem = "another module has put its allocator hooks over those of "
+			       "wick.tracemalloc, which are of another kind: start in the same way "
+			       "as before, or stop that module first";
+		return -EBUSY;
+	}
+	patch_install(!tracer.is_sampled);
+	return 0;
+}
+
+void tracer_stop(void)
+{
+	atomic_store(&tracer.is_tracing, false);
+	patch_remove();
+	hooks_remove();
+	tracer_clear();
+	tracer_lock(&tracer.tables[TABLE_LOCKED]);
+	if (tracer.events.slots)
+		trace_events_close(&tracer.events, &tracer.memory);
+	tracer_unlock(&tracer.tables[TABLE_LOCKED]);
+}
+
+void tracer_clear(void)
+{
+	for (int id = 0; id < TABLE_COUNT; id++) {
+		struct tracer_table *table = &tracer.tables[id];
+
+		tracer_lock(table);
+		trace_blocks_clear(&table->blocks);
+		for (uint32_t site = 0; site < table->sites.site_count; site++) {
+			trace_site(&table->sites, site)->count = 0;
+			trace_site(&table->sites, site)->size = 0;
+		}
+		if (id == TABLE_LOCKED)
+			tracked_blocks_clear(&tracer.tracked);
+		atomic_store_explicit(&table->bytes, 0, memory_order_relaxed);
+		tracer_unlock(table);
+	}
+	if (tracer.is_sampled)
+		sampled_hooks_end();
+	atomic_store_explicit(&tracer.peak_bytes, 0, memory_order_relaxed);
+	if (tracer.events.slots)
+		trace_events_put(&tracer.events, TRACE_CLEAR, 0, 0, 0);
+}
+
+int64_t tracer_live_bytes(void)
+{
+	return atomic_load_explicit(&tracer.tables[TABLE_GIL].bytes, memory_order_relaxed) +
+	       atomic_load_explicit(&tracer.tables[TABLE_LOCKED].bytes, memory_order_relaxed);
+}

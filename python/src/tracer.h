@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PYTHON_TRACER_H
+#define WICK_PYTHON_TRACER_H
+
+/*
+ * tracer: the state of wick._tracer. There is one in a process, as there is one set of allocators.
+ *
+ * There are two tables. The first holds blocks of the domains "mem" and "object", which are used
+ * with the GIL only; the GIL is its lock, until an interpreter with a GIL of its own may exist. The
+ * second holds blocks of the domain "raw", tracked blocks and sampled blocks; it has a lock.
+ *
+ * Locks: the GIL before a table's lock. Who holds a table's lock waits for nothing and allocates
+ * nothing but pages of the kernel.
+ */
+
+#include "version.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "block_trace/blocks.h"
+#include "block_trace/events.h"
+#include "block_trace/memory.h"
+#include "block_trace/sites.h"
+#include "block_trace/tracked.h"
+
+enum tracer_table_id { TABLE_GIL = 0, TABLE_LOCKED = 1, TABLE_COUNT };
+
+/* Sites and stacks of the second table have this bit in their ids. */
+#define TRACER_LOCKED_BIT 0x80000000u
+
+/* How deep the stack of a frame is; it is found again by the frame and the recursion counter. */
+struct depth_memo {
+	const version_frame *frame;
+	const PyThreadState *thread;
+	uint64_t word;
+	int recursion;
+	uint32_t depth;
+};
+
+#define DEPTH_MEMOS 128
+
+struct tracer_table {
+	struct trace_blocks blocks;
+	struct trace_sites sites;
+	uint64_t *words; /* room for one walk */
+	size_t words_max;
+	struct depth_memo depths[DEPTH_MEMOS];
+	_Atomic int64_t bytes; /* live, traced */
+	bool has_lock;         /* else the GIL protects it */
+	pthread_mutex_t lock;
+};
+
+struct tracer_settings {
+	uint32_t calls_max; /* nframe */
+	uint32_t native_max;
+	double sampling_bytes; /* 0: not sampled by bytes */
+	double probability;    /* 0: not sampled by blocks */
+	size_t events_bytes;
+	uint32_t stacks_max;
+};
+
+struct tracer {
+	_Atomic bool is_tracing;
+	bool is_sampled;
+	struct tracer_settings settings;
+	struct tracer_table tables[TABLE_COUNT];
+	struct tracked_blocks tracked; /* protected by the lock of the second table */
+	struct trace_memory memory;
+	struct trace_events events;
+	_Atomic int64_t peak_bytes;
+	_Atomic uint64_t events_seen; /* allocations and frees while tracing, roughly */
+	_Atomic uint64_t dropped;     /* blocks for which there was no memory */
+	_Atomic uint64_t dropped_stacks;
+	uint64_t start_ticks; /* the same moment on two clocks */
+	uint64_t start_ns;
+	PyInterpreterState *main_interpreter;
+	/* A block that was just allocated is not looked for when its object is initialised. */
+	uintptr_t newest;
+};
+
+extern struct tracer tracer;
+
+/* What each thread remembers. */
+struct tracer_thread {
+	uint32_t id;        /* of the kernel; 0: not asked yet */
+	bool is_nested;     /* inside the real allocator: another domain was asked already */
+	bool is_own;        /* inside the tracer: what it allocates is not recorded */
+	bool is_excluded;   /* asked for by exclude_thread() */
+	int64_t left_bytes; /* until the next sampled block of the domain "raw" */
+};
+
+extern __thread struct tracer_thread tracer_thread __attribute__((tls_model("initial-exec")));
+
+static inline void tracer_lock(struct tracer_table *table)
+{
+	if (table->has_lock)
+		pthread_mutex_lock(&table->lock);
+}
+
+static inline void tracer_unlock(struct tracer_table *table)
+{
+	if (table->has_lock)
+		pthread_mutex_unlock(&table->lock);
+}
+
+/* What start() raises as RuntimeError is in *ret_problem. Returns 0 or a negative errno. */
+int tracer_start(const struct tracer_settings *settings, const char **ret_problem);
+void tracer_stop(void);
+/* Forgets all live blocks. */
+void tracer_clear(void);
+int64_t tracer_live_bytes(void);
+
+/*
+ * hooks.c: the allocators of the three domains. -EBUSY: hooks of another kind are still in use by
+ * somebody who put his own over them.
+ */
+int hooks_install(void);
+void hooks_remove(void);
+
+/* sampled_hooks.c: the functions for a domain when blocks are sampled. */
+void sampled_hooks_begin(void);
+void sampled_hooks_functions(PyMemAllocatorDomain domain, PyMemAllocatorEx *allocator);
+void sampled_hooks_end(void);
+/* The probability with which a block of this size is sampled. */
+double sampled_probability(uint64_t size);
+
+/* The real functions of a domain, valid while hooks are installed and for ever after. */
+extern PyMemAllocatorEx hooks_real[3];
+
+#endif

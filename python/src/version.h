@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PYTHON_VERSION_H
+#define WICK_PYTHON_VERSION_H
+
+/*
+ * version: all that differs between CPython 3.9 and 3.14 in what the tracer reads: thread states,
+ * frames, code objects and the headers before objects. It is compiled for one minor version, whose
+ * layouts do not change.
+ */
+
+#include <Python.h>
+
+#ifdef Py_GIL_DISABLED
+#error "wick.tracemalloc relies on the GIL: build it for a Python that has one"
+#endif
+#if PY_VERSION_HEX < 0x03090000 || PY_VERSION_HEX >= 0x030f0000
+#error "wick.tracemalloc knows CPython 3.9 to 3.14"
+#endif
+
+#if PY_VERSION_HEX >= 0x030b0000
+#define Py_BUILD_CORE 1
+/* A header of another project's style: our warnings are not for it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#if PY_VERSION_HEX >= 0x030e0000
+#include <internal/pycore_interpframe_structs.h>
+#else
+#include <internal/pycore_frame.h>
+#endif
+#pragma GCC diagnostic pop
+#undef Py_BUILD_CORE
+#else
+#include <frameobject.h>
+#endif
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if PY_VERSION_HEX >= 0x030b0000
+typedef struct _PyInterpreterFrame version_frame;
+#else
+typedef struct _frame version_frame;
+#endif
+
+/* The thread state that holds the GIL in this thread. In the hooks of "mem" and "object" it does.
+ */
+static inline PyThreadState *version_current_thread(void)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	return PyThreadState_GetUnchecked();
+#else
+	return _PyThreadState_UncheckedGet();
+#endif
+}
+
+/* The innermost frame, complete or not. */
+static inline const version_frame *version_top_frame(const PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	return thread->current_frame;
+#elif PY_VERSION_HEX >= 0x030b0000
+	return thread->cframe->current_frame;
+#else
+	return thread->frame;
+#endif
+}
+
+static inline const version_frame *version_caller(const version_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+	return frame->previous;
+#else
+	return frame->f_back;
+#endif
+}
+
+/* Whether this is a mark that C code called Python here, and not a call. */
+static inline bool version_is_mark(const version_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+	return frame->owner >= 3;
+#else
+	(void)frame;
+	return false;
+#endif
+}
+
+static inline PyCodeObject *version_code(const version_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030e0000
+	return (PyCodeObject *)(frame->f_executable.bits & ~(uintptr_t)7);
+#elif PY_VERSION_HEX >= 0x030d0000
+	return (PyCodeObject *)frame->f_executable;
+#else
+	return frame->f_code;
+#endif
+}
+
+/* The instruction that the frame is at, in code units from the code's start; -1 before the first.
+ */
+static inline int64_t version_instruction(const version_frame *frame, const PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	return ((const char *)frame->instr_ptr - code->co_code_adaptive) / 2;
+#elif PY_VERSION_HEX >= 0x030b0000
+	return ((const char *)frame->prev_instr - code->co_code_adaptive) / 2;
+#elif PY_VERSION_HEX >= 0x030a0000
+	(void)code;
+	return frame->f_lasti;
+#else
+	(void)code;
+	return frame->f_lasti < 0 ? -1 : frame->f_lasti / 2;
+#endif
+}
+
+/* Whether the frame has not begun its function yet: it is still making cells and the like. */
+static inline bool version_is_incomplete(const version_frame *frame, const PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+	return frame->owner != 1 && version_instruction(frame, code) < code->_co_firsttraceable;
+#else
+	(void)frame;
+	(void)code;
+	return false;
+#endif
+}
+
+/* A counter that changes with each call of the thread. */
+static inline int version_recursion(const PyThreadState *thread)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+	return thread->py_recursion_remaining;
+#elif PY_VERSION_HEX >= 0x030b0000
+	return thread->recursion_remaining;
+#else
+	return thread->recursion_depth;
+#endif
+}
+
+static inline PyObject *version_code_name(const PyCodeObject *code)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+	return code->co_qualname;
+#else
+	return code->co_name;
+#endif
+}
+
+/* The bytes between the start of an object's block and the object. */
+static inline size_t version_header_bytes(const PyTypeObject *type)
+{
+	size_t bytes = type->tp_flags & Py_TPFLAGS_HAVE_GC ? 16 : 0;
+
+#if PY_VERSION_HEX >= 0x030c0000
+	/* A dictionary or weak references that the interpreter manages. */
+	if (type->tp_flags & (1ul << 3 | 1ul << 4))
+		bytes += 2 * sizeof(void *);
+#elif PY_VERSION_HEX >= 0x030b0000
+	if (type->tp_flags & 1ul << 4)
+		bytes += 2 * sizeof(void *);
+#endif
+	return bytes;
+}
+
+#if PY_VERSION_HEX >= 0x030c0000
+#define version_request_extra PyUnstable_Eval_RequestCodeExtraIndex
+#define version_set_extra PyUnstable_Code_SetExtra
+#else
+#define version_request_extra _PyEval_RequestCodeExtraIndex
+#define version_set_extra _PyCode_SetExtra
+#endif
+
+#if PY_VERSION_HEX >= 0x030d0000
+#define version_is_finalizing() Py_IsFinalizing()
+#else
+#define version_is_finalizing() _Py_IsFinalizing()
+#endif
+
+#endif

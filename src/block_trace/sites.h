@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BLOCK_TRACE_SITES_H
+#define WICK_BLOCK_TRACE_SITES_H
+
+/*
+ * sites: the stacks at which blocks were allocated, each stored once, and what is live of each.
+ *
+ * A stack is a list of words, innermost call first: words for calls of an interpreted language,
+ * then return addresses of native code. What a word means is known to the caller alone. A site is a
+ * stack in one thread, interpreter and domain. Ids stay valid until trace_sites_free().
+ *
+ * A word may lose its meaning (its code object ends and the address is used again). The stacks with
+ * it are then marked as retired: they keep their ids and are not found again.
+ *
+ * Threads: the owner's lock protects it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "block_trace/memory.h"
+
+#define TRACE_NONE UINT32_MAX
+
+/* A stack as it was walked. */
+struct trace_walk {
+	const uint64_t *words;
+	uint32_t calls;  /* words of interpreted calls */
+	uint32_t native; /* return addresses behind them */
+	uint32_t depth;  /* interpreted calls in all, also those that were not taken */
+	uint32_t domain;
+	uint32_t thread;
+	uint32_t interpreter;
+	uint64_t hash; /* trace_walk_hash() */
+};
+
+struct trace_stack {
+	uint32_t first; /* of its words */
+	uint32_t calls;
+	uint32_t native;
+	uint32_t depth;
+	uint32_t site; /* the newest site with it */
+	bool is_retired;
+};
+
+struct trace_site {
+	int64_t size; /* live bytes */
+	int64_t count;
+	uint32_t stack;
+	uint32_t first; /* as in its stack, to spare a load */
+	uint32_t calls;
+	uint32_t native;
+	uint32_t depth;
+	uint32_t domain;
+	uint32_t thread;
+	uint32_t interpreter;
+	uint32_t next; /* the stack's next older site */
+	bool is_retired;
+};
+
+/* What belongs to each word: which code object it is of, and the next word of the same one. */
+struct trace_word_link {
+	uint32_t code;
+	uint32_t next;
+};
+
+struct trace_slot {
+	uint32_t tag; /* high half of the hash */
+	uint32_t id;  /* TRACE_NONE - id, so that zeroed memory is empty */
+};
+
+struct trace_index {
+	struct trace_slot *slots;
+	uint32_t mask; /* capacity - 1; meaningless while slots is NULL */
+	uint32_t count;
+};
+
+struct trace_sites {
+	struct trace_memory *memory;
+	struct trace_array words;  /* uint64_t */
+	struct trace_array links;  /* struct trace_word_link, one for each word */
+	struct trace_array stacks; /* struct trace_stack */
+	struct trace_array sites;  /* struct trace_site */
+	uint32_t word_count;
+	uint32_t stack_count;
+	uint32_t site_count;
+	uint32_t stacks_max; /* 0: no limit */
+	struct trace_index by_stack;
+	struct trace_index by_site;
+};
+
+void trace_sites_init(struct trace_sites *sites, struct trace_memory *memory);
+void trace_sites_free(struct trace_sites *sites);
+
+static inline struct trace_site *trace_site(const struct trace_sites *sites, uint32_t id)
+{
+	return (struct trace_site *)sites->sites.items + id;
+}
+
+static inline struct trace_stack *trace_stack(const struct trace_sites *sites, uint32_t id)
+{
+	return (struct trace_stack *)sites->stacks.items + id;
+}
+
+static inline uint64_t *trace_words(const struct trace_sites *sites, uint32_t first)
+{
+	return (uint64_t *)sites->words.items + first;
+}
+
+static inline struct trace_word_link *trace_links(const struct trace_sites *sites, uint32_t first)
+{
+	return (struct trace_word_link *)sites->links.items + first;
+}
+
+/*
+ * The hash of a walk is a sum over its words, so that multiplications overlap; a walker may add
+ * them up while it walks. `key` is TRACE_WORD_KEY times the number of the word, counted from 1.
+ */
+#define TRACE_WORD_KEY 0x9e3779b97f4a7c16ull
+
+static inline uint64_t trace_word_hash(uint64_t word, uint64_t key)
+{
+	return (word ^ word >> 23) * (key + 1);
+}
+
+/* The last step: `sum` is that of the words. */
+static inline uint64_t trace_walk_hash(const struct trace_walk *walk, uint64_t sum)
+{
+	sum ^= (uint64_t)walk->thread << 32 ^ walk->depth ^ (uint64_t)walk->domain << 16 ^
+	       (uint64_t)walk->interpreter << 48;
+	sum ^= sum >> 32;
+	sum *= 0xd6e8feb86659fd93ull;
+	return sum ^ sum >> 32;
+}
+
+static inline bool trace_words_equal(const uint64_t *a, const uint64_t *b, uint32_t count)
+{
+	uint64_t difference = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		difference |= a[i] ^ b[i];
+	return difference == 0;
+}
+
+static inline bool trace_site_matches(const struct trace_sites *sites,
+				      const struct trace_site *site, const struct trace_walk *walk)
+{
+	return site->calls == walk->calls && site->native == walk->native &&
+	       site->depth == walk->depth && site->thread == walk->thread &&
+	       site->domain == walk->domain && site->interpreter == walk->interpreter &&
+	       !site->is_retired &&
+	       trace_words_equal(trace_words(sites, site->first), walk->words,
+				 walk->calls + walk->native);
+}
+
+/* Returns the id of the walk's site or TRACE_NONE. */
+static inline uint32_t trace_sites_find(const struct trace_sites *sites,
+					const struct trace_walk *walk)
+{
+	const struct trace_index *index = &sites->by_site;
+	uint32_t tag = (uint32_t)(walk->hash >> 32);
+
+	if (!index->slots)
+		return TRACE_NONE;
+	for (uint32_t i = (uint32_t)walk->hash & index->mask;; i = (i + 1) & index->mask) {
+		uint32_t id = TRACE_NONE - index->slots[i].id;
+
+		if (id == TRACE_NONE)
+			return TRACE_NONE;
+		if (index->slots[i].tag == tag &&
+		    trace_site_matches(sites, trace_site(sites, id), walk))
+			return id;
+	}
+}
+
+/*
+ * Adds the site of a walk that has none, and its stack if it is new; then *ret_is_new is true and
+ * the caller may fill in the links of its words. Returns 0, or -ENOMEM, or -ENOSPC if there are
+ * stacks_max stacks already.
+ */
+int trace_sites_add(struct trace_sites *sites, const struct trace_walk *walk, uint32_t *ret_site,
+		    bool *ret_is_new);
+
+/* The stack that owns the word at this place. */
+uint32_t trace_sites_stack_of(const struct trace_sites *sites, uint32_t word);
+
+/* The stack and its sites are not found any more. */
+void trace_sites_retire(struct trace_sites *sites, uint32_t stack);
+
+#endif
