@@ -78,15 +78,14 @@ static void *reallocate(struct tracer_table *table, void *context, void *old, si
 {
 	struct tracer_thread *thread = &tracer_thread;
 	const PyMemAllocatorEx *real = real_of(context);
-	struct trace_block freed = {0};
+	struct trace_block freed;
+	bool is_known = old && record_free(table, old, &freed);
 	void *block;
 
-	if (old)
-		freed = record_free(table, old);
 	thread->is_nested = true;
 	block = real->realloc(real->ctx, old, size);
 	thread->is_nested = false;
-	if (!block)
+	if (!block && is_known)
 		record_restore(table, &freed);
 	return block;
 }
@@ -108,9 +107,10 @@ static void object_free(void *context, void *block)
 	struct tracer_thread *thread = &tracer_thread;
 	const PyMemAllocatorEx *real = real_of(context);
 	bool was_nested = thread->is_nested;
+	struct trace_block freed;
 
 	if (block && !was_nested)
-		record_free(&tracer.tables[TABLE_GIL], block);
+		(void)record_free(&tracer.tables[TABLE_GIL], block, &freed);
 	thread->is_nested = true;
 	real->free(real->ctx, block);
 	thread->is_nested = was_nested;
@@ -164,9 +164,10 @@ static void *raw_realloc(void *context, void *old, size_t size)
 static void raw_free(void *context, void *block)
 {
 	const PyMemAllocatorEx *real = real_of(context);
+	struct trace_block freed;
 
 	if (block && !tracer_thread.is_nested)
-		record_free(&tracer.tables[TABLE_LOCKED], block);
+		(void)record_free(&tracer.tables[TABLE_LOCKED], block, &freed);
 	real->free(real->ctx, block);
 }
 

@@ -140,8 +140,10 @@ static uint32_t new_site(struct tracer_table *table, const struct trace_walk *wa
 {
 	uint32_t site;
 	bool is_new;
-	int r = trace_sites_add(&table->sites, walk, &site, &is_new);
+	int r = -ENOSPC;
 
+	if (table->sites.site_count <= TRACE_SITE_MAX)
+		r = trace_sites_add(&table->sites, walk, &site, &is_new);
 	if (r < 0) {
 		atomic_fetch_add_explicit(&tracer.dropped_stacks, 1, memory_order_relaxed);
 		return RECORD_UNKNOWN_SITE;
@@ -257,69 +259,56 @@ static void uncount_block(struct tracer_table *table, uint32_t site, uint64_t si
 }
 
 static void put_event(const struct tracer_table *table, enum trace_event_kind kind,
-		      uint64_t address, uint64_t size, uint32_t site)
+		      const struct trace_block *block)
 {
 	if (__builtin_expect(tracer.events.slots != NULL, 0))
-		trace_events_put(&tracer.events, kind, address, size, site | id_bit(table));
+		trace_events_put(&tracer.events, kind, block->address, block->size,
+				 block->site | id_bit(table));
 }
 
 void record_allocation(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
 		       const void *start, size_t size)
 {
-	uint64_t address = (uint64_t)(uintptr_t)start;
-	struct trace_block *block;
-	uint32_t site;
+	struct trace_block block = {(uint64_t)(uintptr_t)start, size, 0};
+	struct trace_block old;
+	int r;
 
-	if (size > TRACE_SIZE_MAX)
-		size = TRACE_SIZE_MAX;
 	tracer_lock(table);
-	trace_blocks_prefetch(&table->blocks, start);
-	site = current_site(table, thread, holds_gil, 0);
-	block = trace_blocks_put(&table->blocks, address);
-	if (!block) {
+	block.site = current_site(table, thread, holds_gil, 0);
+	r = trace_blocks_put(&table->blocks, &block, &old);
+	if (r < 0) {
 		atomic_fetch_add_explicit(&tracer.dropped, 1, memory_order_relaxed);
 	} else {
-		if (block->site != TRACE_NO_SITE)
-			uncount_block(table, block->site, trace_block_size(block));
-		trace_block_set(block, size, site);
-		count_block(table, site, size);
-		put_event(table, TRACE_ALLOCATION, address, size, site);
+		if (r > 0)
+			uncount_block(table, old.site, old.size);
+		count_block(table, block.site, size);
+		put_event(table, TRACE_ALLOCATION, &block);
 	}
 	tracer_unlock(table);
 }
 
-struct trace_block record_free(struct tracer_table *table, const void *start)
+bool record_free(struct tracer_table *table, const void *start, struct trace_block *ret)
 {
-	uint64_t address = (uint64_t)(uintptr_t)start;
-	struct trace_block freed = {0};
-	struct trace_block *block;
+	bool is_known;
 
 	tracer_lock(table);
-	block = trace_blocks_find(&table->blocks, address);
-	if (block) {
-		freed = *block;
-		trace_blocks_remove(&table->blocks, block);
-		uncount_block(table, freed.site, trace_block_size(&freed));
-		put_event(table, TRACE_FREE, address, trace_block_size(&freed), freed.site);
+	is_known = trace_blocks_take(&table->blocks, (uint64_t)(uintptr_t)start, ret);
+	if (is_known) {
+		uncount_block(table, ret->site, ret->size);
+		put_event(table, TRACE_FREE, ret);
 	}
 	tracer_unlock(table);
-	return freed;
+	return is_known;
 }
 
-void record_restore(struct tracer_table *table, const struct trace_block *freed)
+void record_restore(struct tracer_table *table, const struct trace_block *block)
 {
-	uint64_t address = trace_block_address(freed);
-	uint64_t size = trace_block_size(freed);
-	struct trace_block *block;
+	struct trace_block old;
 
-	if (freed->address_size == 0)
-		return;
 	tracer_lock(table);
-	block = trace_blocks_put(&table->blocks, address);
-	if (block) {
-		*block = *freed;
-		count_block(table, freed->site, size);
-		put_event(table, TRACE_ALLOCATION, address, size, freed->site);
+	if (trace_blocks_put(&table->blocks, block, &old) == 0) {
+		count_block(table, block->site, block->size);
+		put_event(table, TRACE_ALLOCATION, block);
 	}
 	tracer_unlock(table);
 }
@@ -328,22 +317,20 @@ void record_reuse(const void *object, const PyTypeObject *type)
 {
 	struct tracer_table *table = &tracer.tables[TABLE_GIL];
 	uint64_t address = (uint64_t)(uintptr_t)object - version_header_bytes(type);
-	struct trace_block *block;
+	struct trace_block block;
+	struct trace_block old;
 	uint32_t site;
 
 	tracer_lock(table);
-	if (trace_blocks_find(&table->blocks, address)) {
+	if (trace_blocks_get(&table->blocks, address, &block)) {
 		site = current_site(table, version_current_thread(), true, 0);
-		/* Learning a site may have moved it. */
-		block = trace_blocks_find(&table->blocks, address);
-		if (block && block->site != site) {
-			uint64_t size = trace_block_size(block);
-
-			put_event(table, TRACE_FREE, address, size, block->site);
-			uncount_block(table, block->site, size);
-			trace_block_set(block, size, site);
-			count_block(table, site, size);
-			put_event(table, TRACE_ALLOCATION, address, size, site);
+		if (site != block.site) {
+			put_event(table, TRACE_FREE, &block);
+			uncount_block(table, block.site, block.size);
+			block.site = site;
+			(void)trace_blocks_put(&table->blocks, &block, &old); /* it has a slot */
+			count_block(table, site, block.size);
+			put_event(table, TRACE_ALLOCATION, &block);
 		}
 	}
 	tracer_unlock(table);

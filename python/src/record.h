@@ -24,8 +24,8 @@ int record_begin(struct tracer_table *table);
  */
 void record_allocation(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
 		       const void *block, size_t size);
-/* Removes a block and returns it; all zero if it is not known. Takes the table's lock. */
-struct trace_block record_free(struct tracer_table *table, const void *block);
+/* Removes a block. Returns whether it was known. Takes the table's lock. */
+bool record_free(struct tracer_table *table, const void *block, struct trace_block *ret);
 /* Adds a block again that record_free() returned: it was not freed after all. */
 void record_restore(struct tracer_table *table, const struct trace_block *block);
 

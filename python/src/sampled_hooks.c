@@ -101,10 +101,7 @@ static void forget(void *block)
 {
 	struct trace_block freed;
 
-	if (!may_be_recorded(block))
-		return;
-	freed = record_free(&tracer.tables[TABLE_LOCKED], block);
-	if (freed.address_size != 0)
+	if (record_free(&tracer.tables[TABLE_LOCKED], block, &freed))
 		filter_remove(block);
 }
 
@@ -163,17 +160,16 @@ static void *object_calloc(void *context, size_t count, size_t size)
 static void *reallocate(const PyMemAllocatorEx *real, void *old, size_t size)
 {
 	struct tracer_table *table = &tracer.tables[TABLE_LOCKED];
-	struct trace_block freed = {0};
+	struct trace_block freed;
+	bool is_known = old && may_be_recorded(old) && record_free(table, old, &freed);
 	void *block;
 
-	if (old && may_be_recorded(old))
-		freed = record_free(table, old);
 	tracer_thread.is_nested = true;
 	block = real->realloc(real->ctx, old, size);
 	tracer_thread.is_nested = false;
-	if (!block)
+	if (is_known && !block)
 		record_restore(table, &freed);
-	else if (freed.address_size != 0)
+	else if (is_known)
 		filter_remove(old);
 	return block;
 }

@@ -48,15 +48,12 @@ static void copy_blocks(snapshot_object *snapshot, enum tracer_table_id id)
 	const struct trace_blocks *blocks = &tracer.tables[id].blocks;
 	uint32_t bit = id == TABLE_LOCKED ? TRACER_LOCKED_BIT : 0;
 	struct live *next = snapshot->blocks + snapshot->block_count;
+	struct trace_block block;
+	uint64_t cursor = 0;
 
-	for (size_t i = 0; i < blocks->capacity; i++) {
-		const struct trace_block *block = &blocks->slots[i];
-
-		if (block->address_size == 0)
-			continue;
-		*next++ = (struct live){block->size_low, (uint32_t)(block->address_size & 0xffff),
-					block->site | bit};
-	}
+	while (trace_blocks_next(blocks, &cursor, &block))
+		*next++ = (struct live){(uint32_t)block.size, (uint32_t)(block.size >> 32),
+					block.site | bit};
 	snapshot->block_count = (size_t)(next - snapshot->blocks);
 }
 
@@ -334,18 +331,16 @@ PyObject *snapshot_blocks_as_events(void)
 	tracer_thread.is_nested = false;
 	next = bytes ? PyBytes_AS_STRING(bytes) : NULL;
 	for (enum tracer_table_id id = 0; bytes && id < TABLE_COUNT; id++) {
-		const struct trace_blocks *blocks = &tracer.tables[id].blocks;
+		struct trace_block block;
+		uint64_t cursor = 0;
 
-		for (size_t i = 0; i < blocks->capacity; i++) {
-			const struct trace_block *block = &blocks->slots[i];
+		while (trace_blocks_next(&tracer.tables[id].blocks, &cursor, &block)) {
 			struct event_record record = {
-				.address = trace_block_address(block),
-				.size = trace_block_size(block),
-				.site = block->site | (id == TABLE_LOCKED ? TRACER_LOCKED_BIT : 0),
+				.address = block.address,
+				.size = block.size,
+				.site = block.site | (id == TABLE_LOCKED ? TRACER_LOCKED_BIT : 0),
 				.kind = TRACE_ALLOCATION};
 
-			if (block->address_size == 0)
-				continue;
 			memcpy(next, &record, sizeof(record));
 			next += sizeof(record);
 		}

@@ -150,22 +150,20 @@ static uint32_t site_of_block(uint32_t domain, uint64_t address)
 {
 	struct tracer_table *locked = &tracer.tables[TABLE_LOCKED];
 	const struct tracked_block *tracked;
-	const struct trace_block *block;
+	struct trace_block block;
 	uint32_t site = TRACE_NONE;
 
 	tracer_lock(locked);
 	tracked = tracked_blocks_find(&tracer.tracked, domain, address);
-	block = domain == 0 ? trace_blocks_find(&locked->blocks, address) : NULL;
 	if (tracked)
 		site = (tracked->site - 1) | TRACER_LOCKED_BIT;
-	else if (block)
-		site = block->site | TRACER_LOCKED_BIT;
+	else if (domain == 0 && trace_blocks_get(&locked->blocks, address, &block))
+		site = block.site | TRACER_LOCKED_BIT;
 	tracer_unlock(locked);
 	if (site == TRACE_NONE && domain == 0) {
 		tracer_lock(&tracer.tables[TABLE_GIL]);
-		block = trace_blocks_find(&tracer.tables[TABLE_GIL].blocks, address);
-		if (block)
-			site = block->site;
+		if (trace_blocks_get(&tracer.tables[TABLE_GIL].blocks, address, &block))
+			site = block.site;
 		tracer_unlock(&tracer.tables[TABLE_GIL]);
 	}
 	return site;

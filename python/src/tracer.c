@@ -52,7 +52,7 @@ static int prepare_once(void)
 		struct tracer_table *table = &tracer.tables[id];
 
 		trace_sites_init(&table->sites, &tracer.memory);
-		table->blocks.memory = &tracer.memory;
+		trace_blocks_init(&table->blocks, &tracer.memory);
 		pthread_mutex_init(&table->lock, NULL);
 	}
 	tracer.tracked.memory = &tracer.memory;

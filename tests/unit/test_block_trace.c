@@ -17,32 +17,41 @@
 
 #define ADDRESSES 5000
 
+/* Sizes as an allocator gives them: blocks of one size in a page, or of different ones. */
+static uint64_t size_at(size_t i)
+{
+	return i < ADDRESSES / 2 ? 64 : 1 + i * 37 % 64;
+}
+
 /* Adds and removes at random; an array says what must be there. */
 static void blocks_are_found_until_they_are_removed(void **state)
 {
-	static uint64_t truth[ADDRESSES];
+	static uint32_t truth[ADDRESSES];
 	struct trace_memory memory = {0};
-	struct trace_blocks blocks = {.memory = &memory};
+	struct trace_blocks blocks;
+	struct trace_block block;
 	size_t live = 0;
 
 	(void)state;
 	srand(7);
-	for (int step = 0; step < 200000; step++) {
+	trace_blocks_init(&blocks, &memory);
+	for (uint32_t step = 1; step < 300000; step++) {
 		size_t i = (size_t)rand() % ADDRESSES;
-		uint64_t address = 0x7f0000000010ull + i * 16;
-		struct trace_block *block = trace_blocks_find(&blocks, address);
+		uint64_t address = 0x7f0000000030ull + i * 64;
+		bool is_known = trace_blocks_get(&blocks, address, &block);
 
-		if (truth[i] == 0) {
-			assert_null(block);
-			truth[i] = (uint64_t)step + 1 + ((uint64_t)i << 33);
-			trace_block_set(trace_blocks_put(&blocks, address), truth[i], (uint32_t)i);
+		assert_int_equal(is_known, truth[i] != 0);
+		if (!is_known) {
+			assert_false(trace_blocks_take(&blocks, address, &block));
+			block = (struct trace_block){address, size_at(i), step};
+			assert_int_equal(trace_blocks_put(&blocks, &block, &block), 0);
+			truth[i] = step;
 			live++;
 			continue;
 		}
-		assert_non_null(block);
-		assert_int_equal(trace_block_size(block), truth[i]);
-		assert_int_equal(block->site, i);
-		trace_blocks_remove(&blocks, block);
+		assert_true(trace_blocks_take(&blocks, address, &block));
+		assert_int_equal(block.size, size_at(i));
+		assert_int_equal(block.site, truth[i]);
 		truth[i] = 0;
 		live--;
 	}
@@ -51,41 +60,103 @@ static void blocks_are_found_until_they_are_removed(void **state)
 	assert_int_equal(memory.bytes, 0);
 }
 
-static void a_block_that_is_known_is_returned_again(void **state)
+static void all_blocks_are_walked_over_once(void **state)
 {
+	static bool is_seen[ADDRESSES];
 	struct trace_memory memory = {0};
-	struct trace_blocks blocks = {.memory = &memory};
-	struct trace_block *block;
+	struct trace_blocks blocks;
+	struct trace_block block;
+	uint64_t cursor = 0;
+	size_t seen = 0;
 
 	(void)state;
-	block = trace_blocks_put(&blocks, 4096);
-	assert_non_null(block);
-	assert_int_equal(block->site, TRACE_NO_SITE);
-	trace_block_set(block, 10, 3);
-	block = trace_blocks_put(&blocks, 4096);
-	assert_non_null(block);
-	assert_int_equal(block->site, 3);
+	trace_blocks_init(&blocks, &memory);
+	for (uint32_t i = 0; i < ADDRESSES; i++) {
+		/* Every tenth is not aligned, every eleventh is larger than a slot can hold. */
+		block = (struct trace_block){(uint64_t)1 << 32 | (uint64_t)i << 14 |
+						     (i % 10 ? 0 : 8),
+					     i % 11 ? i : (uint64_t)i << 33, i};
+		assert_int_equal(trace_blocks_put(&blocks, &block, &block), 0);
+	}
+	while (trace_blocks_next(&blocks, &cursor, &block)) {
+		assert_false(is_seen[block.site]);
+		assert_int_equal(block.address >> 14 & 0x3ffff, block.site);
+		assert_int_equal(block.size,
+				 block.site % 11 ? block.site : (uint64_t)block.site << 33);
+		is_seen[block.site] = true;
+		seen++;
+	}
+	assert_int_equal(seen, ADDRESSES);
+	assert_int_equal(blocks.count, ADDRESSES);
+	trace_blocks_clear(&blocks);
+}
+
+static void a_block_whose_end_was_not_seen_is_replaced(void **state)
+{
+	struct trace_memory memory = {0};
+	struct trace_blocks blocks;
+	struct trace_block old;
+
+	(void)state;
+	trace_blocks_init(&blocks, &memory);
+	assert_int_equal(trace_blocks_put(&blocks, &(struct trace_block){65536, 10, 3}, &old), 0);
+	assert_int_equal(trace_blocks_put(&blocks, &(struct trace_block){65536, 90, 4}, &old), 1);
+	assert_int_equal(old.size, 10);
+	assert_int_equal(old.site, 3);
 	assert_int_equal(blocks.count, 1);
 	trace_blocks_clear(&blocks);
 }
 
-static void without_memory_blocks_fill_the_table_and_then_are_refused(void **state)
+/* A small block before a large one would share its slot: it is not taken for it. */
+static void the_free_of_an_unknown_neighbour_removes_nothing(void **state)
 {
 	struct trace_memory memory = {0};
-	struct trace_blocks blocks = {.memory = &memory};
-	uint64_t address = 16;
+	struct trace_blocks blocks;
+	struct trace_block block = {65536 + 64, 512, 3};
 
 	(void)state;
-	assert_non_null(trace_blocks_put(&blocks, address));
-	/* From here on every request is refused: the number moves with them. */
-	for (;; address += 16) {
-		memory.fails_at = memory.requests + 1;
-		if (!trace_blocks_put(&blocks, address + 16))
-			break;
+	trace_blocks_init(&blocks, &memory);
+	assert_int_equal(trace_blocks_put(&blocks, &block, &block), 0);
+	for (uint64_t address = 65536; address < 65536 + 4096; address += 16)
+		if (address != 65536 + 64)
+			assert_false(trace_blocks_take(&blocks, address, &block));
+	assert_true(trace_blocks_take(&blocks, 65536 + 64, &block));
+	trace_blocks_clear(&blocks);
+}
+
+static void pages_without_blocks_are_dropped_when_the_directory_is_full(void **state)
+{
+	struct trace_memory memory = {0};
+	struct trace_blocks blocks;
+	struct trace_block block;
+
+	(void)state;
+	trace_blocks_init(&blocks, &memory);
+	for (uint64_t i = 1; i < 1000000; i++) {
+		block = (struct trace_block){i << 12, 4096, 1};
+		assert_int_equal(trace_blocks_put(&blocks, &block, &block), 0);
+		assert_true(trace_blocks_take(&blocks, i << 12, &block));
 	}
-	assert_true(blocks.count + 1 == blocks.capacity);
-	for (uint64_t i = 16; i <= address; i += 16)
-		assert_non_null(trace_blocks_find(&blocks, i));
+	assert_true(memory.bytes < 1 << 20);
+	trace_blocks_clear(&blocks);
+}
+
+static void without_memory_new_pages_are_refused_and_old_ones_stay(void **state)
+{
+	struct trace_memory memory = {0};
+	struct trace_blocks blocks;
+	struct trace_block block = {4096, 16, 1};
+	uint64_t page = 1;
+
+	(void)state;
+	trace_blocks_init(&blocks, &memory);
+	assert_int_equal(trace_blocks_put(&blocks, &block, &block), 0);
+	do {
+		memory.fails_at = memory.requests + 1;
+		block = (struct trace_block){++page << 12, 16, 1};
+	} while (trace_blocks_put(&blocks, &block, &block) == 0);
+	for (uint64_t i = 1; i < page; i++)
+		assert_true(trace_blocks_get(&blocks, i << 12, &block));
 	trace_blocks_clear(&blocks);
 }
 
@@ -247,8 +318,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_are_found_until_they_are_removed),
-		cmocka_unit_test(a_block_that_is_known_is_returned_again),
-		cmocka_unit_test(without_memory_blocks_fill_the_table_and_then_are_refused),
+		cmocka_unit_test(all_blocks_are_walked_over_once),
+		cmocka_unit_test(a_block_whose_end_was_not_seen_is_replaced),
+		cmocka_unit_test(the_free_of_an_unknown_neighbour_removes_nothing),
+		cmocka_unit_test(pages_without_blocks_are_dropped_when_the_directory_is_full),
+		cmocka_unit_test(without_memory_new_pages_are_refused_and_old_ones_stay),
 		cmocka_unit_test(equal_stacks_have_one_id_and_threads_have_sites_of_their_own),
 		cmocka_unit_test(retired_stacks_keep_their_ids_and_are_not_found),
 		cmocka_unit_test(a_limit_of_stacks_is_kept),
