@@ -192,7 +192,7 @@ int codes_link(enum tracer_table_id table, uint32_t stack_id)
 	const struct trace_sites *sites = &tracer.tables[table].sites;
 	const struct trace_stack *stack = trace_stack(sites, stack_id);
 
-	for (uint32_t i = 0; i < stack->calls; i++) {
+	for (uint32_t i = 0; i < ((uint32_t)stack->counts & 0xffff); i++) {
 		uint64_t word = *trace_words(sites, stack->first + i);
 		uint32_t id =
 			intern((PyCodeObject *)(uintptr_t)(word >> CODES_INSTRUCTION_BITS << 3));

@@ -46,15 +46,16 @@ PyObject *event_records_read(uint64_t position, size_t events_max)
 	uint64_t lost = first - position;
 	struct event_record *record;
 	size_t count = 0;
+	uint32_t outer;
 	PyObject *bytes;
 
 	if (!tracer.events.slots || position >= end)
 		return Py_BuildValue("(yKK)", "", (unsigned long long)position, 0ull);
 	if (end - first > events_max)
 		end = first + events_max;
-	tracer_thread.is_own = true;
+	outer = tracer_thread_enter(THREAD_OWN);
 	bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((end - first) * EVENT_RECORD_BYTES));
-	tracer_thread.is_own = false;
+	tracer_thread.state = outer;
 	if (!bytes)
 		return NULL;
 	record = (struct event_record *)(void *)PyBytes_AS_STRING(bytes);

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "record.h"
+#include "simple_record.h"
 
 #define DOMAINS 3
 
@@ -28,30 +29,32 @@ static const PyMemAllocatorEx *real_of(void *context)
 
 static bool is_recorded(const struct tracer_thread *thread)
 {
-	return !thread->is_own && !thread->is_excluded &&
-	       atomic_load_explicit(&tracer.is_tracing, memory_order_relaxed);
+	return thread->state == 0 && atomic_load_explicit(&tracer.is_tracing, memory_order_relaxed);
 }
 
-static void record_object(struct tracer_thread *thread, void *block, size_t size)
+static inline void record_object(struct tracer_thread *thread, void *block, size_t size)
 {
-	if (!block || !is_recorded(thread))
+	if (!block || thread->state != 0)
 		return;
 	tracer.newest = (uintptr_t)block;
-	record_allocation(&tracer.tables[TABLE_GIL], version_current_thread(), true, block, size);
+	if (__builtin_expect(tracer.is_simple, 1))
+		record_simply(block, size);
+	else if (is_recorded(thread))
+		record_allocation(&tracer.tables[TABLE_GIL], version_current_thread(), true, block,
+				  size);
 }
 
 static void *object_malloc(void *context, size_t size)
 {
 	struct tracer_thread *thread = &tracer_thread;
 	const PyMemAllocatorEx *real = real_of(context);
-	bool was_nested = thread->is_nested;
+	uint32_t outer = thread->state;
 	void *block;
 
-	thread->is_nested = true;
+	thread->state = outer | THREAD_NESTED;
 	block = real->malloc(real->ctx, size);
-	thread->is_nested = was_nested;
-	if (!was_nested)
-		record_object(thread, block, size);
+	thread->state = outer;
+	record_object(thread, block, size);
 	return block;
 }
 
@@ -59,14 +62,13 @@ static void *object_calloc(void *context, size_t count, size_t size)
 {
 	struct tracer_thread *thread = &tracer_thread;
 	const PyMemAllocatorEx *real = real_of(context);
-	bool was_nested = thread->is_nested;
+	uint32_t outer = thread->state;
 	void *block;
 
-	thread->is_nested = true;
+	thread->state = outer | THREAD_NESTED;
 	block = real->calloc(real->ctx, count, size);
-	thread->is_nested = was_nested;
-	if (!was_nested)
-		record_object(thread, block, count * size);
+	thread->state = outer;
+	record_object(thread, block, count * size);
 	return block;
 }
 
@@ -80,11 +82,12 @@ static void *reallocate(struct tracer_table *table, void *context, void *old, si
 	const PyMemAllocatorEx *real = real_of(context);
 	struct trace_block freed;
 	bool is_known = old && record_free(table, old, &freed);
+	uint32_t outer = thread->state;
 	void *block;
 
-	thread->is_nested = true;
+	thread->state = outer | THREAD_NESTED;
 	block = real->realloc(real->ctx, old, size);
-	thread->is_nested = false;
+	thread->state = outer;
 	if (!block && is_known)
 		record_restore(table, &freed);
 	return block;
@@ -95,7 +98,7 @@ static void *object_realloc(void *context, void *old, size_t size)
 	struct tracer_thread *thread = &tracer_thread;
 	void *block;
 
-	if (thread->is_nested)
+	if (thread->state & THREAD_NESTED)
 		return real_of(context)->realloc(real_of(context)->ctx, old, size);
 	block = reallocate(&tracer.tables[TABLE_GIL], context, old, size);
 	record_object(thread, block, size);
@@ -106,14 +109,19 @@ static void object_free(void *context, void *block)
 {
 	struct tracer_thread *thread = &tracer_thread;
 	const PyMemAllocatorEx *real = real_of(context);
-	bool was_nested = thread->is_nested;
+	uint32_t outer = thread->state;
 	struct trace_block freed;
 
-	if (block && !was_nested)
-		(void)record_free(&tracer.tables[TABLE_GIL], block, &freed);
-	thread->is_nested = true;
+	/* The tracer's own blocks may be known: resized ones of the program. */
+	if (block && !(outer & THREAD_NESTED)) {
+		if (__builtin_expect(tracer.is_simple, 1))
+			record_free_simply(block);
+		else
+			(void)record_free(&tracer.tables[TABLE_GIL], block, &freed);
+	}
+	thread->state = outer | THREAD_NESTED;
 	real->free(real->ctx, block);
-	thread->is_nested = was_nested;
+	thread->state = outer;
 }
 
 static void record_raw(struct tracer_thread *thread, void *block, size_t size)
@@ -133,8 +141,7 @@ static void *raw_malloc(void *context, size_t size)
 	const PyMemAllocatorEx *real = real_of(context);
 	void *block = real->malloc(real->ctx, size);
 
-	if (!thread->is_nested)
-		record_raw(thread, block, size);
+	record_raw(thread, block, size);
 	return block;
 }
 
@@ -144,8 +151,7 @@ static void *raw_calloc(void *context, size_t count, size_t size)
 	const PyMemAllocatorEx *real = real_of(context);
 	void *block = real->calloc(real->ctx, count, size);
 
-	if (!thread->is_nested)
-		record_raw(thread, block, count * size);
+	record_raw(thread, block, count * size);
 	return block;
 }
 
@@ -154,7 +160,7 @@ static void *raw_realloc(void *context, void *old, size_t size)
 	struct tracer_thread *thread = &tracer_thread;
 	void *block;
 
-	if (thread->is_nested)
+	if (thread->state & THREAD_NESTED)
 		return real_of(context)->realloc(real_of(context)->ctx, old, size);
 	block = reallocate(&tracer.tables[TABLE_LOCKED], context, old, size);
 	record_raw(thread, block, size);
@@ -166,7 +172,7 @@ static void raw_free(void *context, void *block)
 	const PyMemAllocatorEx *real = real_of(context);
 	struct trace_block freed;
 
-	if (block && !tracer_thread.is_nested)
+	if (block && !(tracer_thread.state & THREAD_NESTED))
 		(void)record_free(&tracer.tables[TABLE_LOCKED], block, &freed);
 	real->free(real->ctx, block);
 }

@@ -110,8 +110,8 @@ static PyObject *trace_tuple(uint32_t site, uint64_t size)
 
 	if (!frames)
 		return NULL;
-	return Py_BuildValue("(IKNI)", stacks_site(site)->domain, (unsigned long long)size, frames,
-			     stacks_depth(stack));
+	return Py_BuildValue("(IKNI)", trace_key_domain(&stacks_site(site)->key),
+			     (unsigned long long)size, frames, stacks_depth(stack));
 }
 
 static PyObject *trace_list(PyObject *pairs)
@@ -140,21 +140,21 @@ static PyObject *get_traces(PyObject *module, PyObject *unused)
 	PyObject *snapshot;
 	PyObject *pairs = NULL;
 	PyObject *list = NULL;
+	uint32_t outer;
 
 	(void)module;
 	(void)unused;
 	if (!atomic_load(&tracer.is_tracing))
 		return PyList_New(0);
-	tracer_thread.is_own = true;
+	outer = tracer_thread_enter(THREAD_OWN);
 	snapshot = snapshot_take();
-	tracer_thread.is_own = true; /* until all is made */
 	if (snapshot)
 		pairs = PyObject_CallMethod(snapshot, "traces", NULL);
 	if (pairs)
 		list = trace_list(pairs);
 	Py_XDECREF(pairs);
 	Py_XDECREF(snapshot);
-	tracer_thread.is_own = false;
+	tracer_thread.state = outer;
 	return list;
 }
 
@@ -281,8 +281,8 @@ static PyObject *site(PyObject *module, PyObject *argument)
 	if (!parse_id(argument, stacks_has_site, "site", &id))
 		return NULL;
 	found = stacks_site(id);
-	return Py_BuildValue("(IIII)", stacks_of_site(id), found->domain, found->thread,
-			     found->interpreter);
+	return Py_BuildValue("(IIII)", stacks_of_site(id), trace_key_domain(&found->key),
+			     trace_key_thread(&found->key), (uint32_t)(found->counts >> 48));
 }
 
 static PyObject *event_position(PyObject *module, PyObject *unused)
@@ -324,13 +324,16 @@ static PyObject *mark(PyObject *module, PyObject *argument)
 
 static PyObject *exclude_thread(PyObject *module, PyObject *argument)
 {
-	bool was = tracer_thread.is_excluded;
+	bool was = tracer_thread.state & THREAD_EXCLUDED;
 	int wanted = PyObject_IsTrue(argument);
 
 	(void)module;
 	if (wanted < 0)
 		return NULL;
-	tracer_thread.is_excluded = wanted;
+	if (wanted)
+		tracer_thread.state |= THREAD_EXCLUDED;
+	else
+		tracer_thread.state &= ~(uint32_t)THREAD_EXCLUDED;
 	return PyBool_FromLong(was);
 }
 

@@ -10,6 +10,7 @@
 
 #include "arch/jump.h"
 #include "record.h"
+#include "simple_record.h"
 #include "stacks.h"
 
 #define PAGE_BYTES 4096
@@ -28,7 +29,7 @@ static int track(unsigned int domain, uintptr_t address, size_t size)
 
 	if (!is_traced())
 		return -2;
-	if (tracer_thread.is_excluded)
+	if (tracer_thread.state & THREAD_EXCLUDED)
 		return 0;
 	thread = record_own_thread(&holds_gil);
 	return record_tracked(thread, holds_gil, domain, address, size) < 0 ? -1 : 0;
@@ -54,7 +55,11 @@ static void object_begins(PyObject *object)
 		tracer.newest = 0;
 		return;
 	}
-	if (is_traced() && !tracer_thread.is_own && !tracer_thread.is_excluded)
+	if (tracer_thread.state != 0)
+		return;
+	if (tracer.is_simple)
+		record_reuse_simply(object, Py_TYPE(object));
+	else if (is_traced())
 		record_reuse(object, Py_TYPE(object));
 }
 

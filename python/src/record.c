@@ -22,13 +22,13 @@ static uint32_t id_bit(const struct tracer_table *table)
 
 int record_begin(struct tracer_table *table)
 {
-	struct trace_walk unknown = {.words = table->words, .depth = 1};
+	struct trace_walk unknown = {.key = trace_key(0, 0, 1, 0), .words = table->words};
 	uint32_t site;
 	bool is_new;
 
 	if (table->sites.site_count > 0)
 		return 0;
-	unknown.hash = trace_walk_hash(&unknown, 0);
+	unknown.hash = trace_walk_hash(&unknown.key, 0);
 	return trace_sites_add(&table->sites, &unknown, &site, &is_new);
 }
 
@@ -94,29 +94,28 @@ static uint32_t count_frames(const version_frame *frame)
 static uint32_t stack_depth(struct tracer_table *table, const PyThreadState *thread,
 			    const version_frame *frame, uint64_t word)
 {
-	struct depth_memo *memo =
-		&table->depths[((uintptr_t)frame >> 4 ^ (uintptr_t)frame >> 11) % DEPTH_MEMOS];
-	int recursion = version_recursion(thread);
+	struct frame_memo *memo = frame_memo(table->depths, frame, 0);
 
-	if (memo->frame == frame && memo->recursion == recursion && memo->thread == thread &&
-	    memo->word >> CODES_INSTRUCTION_BITS == word >> CODES_INSTRUCTION_BITS)
-		return memo->depth;
-	*memo = (struct depth_memo){frame, thread, word, recursion, count_frames(frame)};
-	return memo->depth;
+	if (!frame_memo_matches(memo, thread, frame, word))
+		*memo = (struct frame_memo){frame, thread, word & ~(uint64_t)CODES_INSTRUCTION_MAX,
+					    version_recursion(thread), count_frames(frame)};
+	return memo->value;
 }
 
 /* Walks the Python stack of a thread into the table's room for words. */
-static void walk_stack(struct tracer_table *table, const PyThreadState *thread,
-		       struct trace_walk *walk)
+static inline void walk_stack(struct tracer_table *table, const PyThreadState *thread,
+			      uint32_t domain, struct trace_walk *walk)
 {
 	const version_frame *frame = first_frame(thread);
 	const version_frame *top = frame;
+	uint32_t calls_max = tracer.settings.calls_max;
 	uint64_t *words = table->words;
 	uint64_t key = 0;
 	uint64_t sum = 0;
 	uint32_t calls = 0;
+	uint32_t depth = 1; /* for a stack without calls: its only one is unknown */
 
-	while (frame && calls < tracer.settings.calls_max) {
+	while (frame && calls < calls_max) {
 		const PyCodeObject *code = version_code(frame);
 		uint64_t word = codes_word(code, version_instruction(frame, code));
 
@@ -125,14 +124,14 @@ static void walk_stack(struct tracer_table *table, const PyThreadState *thread,
 		sum += trace_word_hash(word, key);
 		frame = skip_marks(version_caller(frame));
 	}
-	walk->words = words;
-	walk->calls = calls;
-	walk->depth = 1; /* for a stack without calls: its only one is unknown */
 	if (calls > 0)
-		walk->depth = frame ? stack_depth(table, thread, top, words[0]) : calls;
-	walk->thread = thread_number();
-	walk->interpreter = interpreter_number(thread);
-	walk->hash = trace_walk_hash(walk, sum);
+		depth = frame ? stack_depth(table, thread, top,
+					    words[0] & ~(uint64_t)CODES_INSTRUCTION_MAX)
+			      : calls;
+	walk->words = words;
+	walk->key = trace_key(calls, 0, depth, interpreter_number(thread));
+	walk->key.owner = trace_owner(domain, thread_number());
+	walk->hash = trace_walk_hash(&walk->key, sum);
 }
 
 /* Adds a walk that is new. The GIL is held; the table is locked. */
@@ -164,10 +163,12 @@ static uint32_t new_site(struct tracer_table *table, const struct trace_walk *wa
  * The site of the running thread, for a walk that is not known yet. Called and returns with the
  * table locked, but unlocks it in between: what the caller knows of the table is stale afterwards.
  */
-static uint32_t learn_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
-			   struct trace_walk *walk)
+static uint32_t __attribute__((noinline))
+learn_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
+	   struct trace_walk *walk)
 {
 	PyGILState_STATE state = PyGILState_UNLOCKED;
+	uint32_t outer;
 	uint32_t first_code;
 	uint32_t site;
 
@@ -175,49 +176,88 @@ static uint32_t learn_site(struct tracer_table *table, PyThreadState *thread, bo
 		return RECORD_UNKNOWN_SITE;
 	if (!holds_gil) {
 		tracer_unlock(table);
-		tracer_thread.is_own = true;
+		outer = tracer_thread_enter(THREAD_OWN);
 		state = PyGILState_Ensure();
-		tracer_thread.is_own = false;
+		tracer_thread.state = outer;
 		tracer_lock(table);
-		walk_stack(table, thread, walk); /* another thread may have used the room */
+		/* Another thread may have used the room for words. */
+		walk_stack(table, thread, trace_key_domain(&walk->key), walk);
 	}
 	first_code = codes_count();
 	site = trace_sites_find(&table->sites, walk);
 	if (site == TRACE_NONE)
 		site = new_site(table, walk);
 	tracer_unlock(table);
-	tracer_thread.is_own = true;
+	outer = tracer_thread_enter(THREAD_OWN);
 	codes_watch(first_code);
 	if (!holds_gil)
 		PyGILState_Release(state);
-	tracer_thread.is_own = false;
+	tracer_thread.state = outer;
 	tracer_lock(table);
 	return site;
 }
 
-/* The site for a block that the running thread allocates. The table is locked. */
-static uint32_t current_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
-			     uint32_t domain)
+static uint32_t threadless_site(struct tracer_table *table, uint32_t domain)
 {
-	struct trace_walk walk = {.domain = domain};
+	struct trace_walk walk = {.key = trace_key(0, 0, 1, 0), .words = table->words};
 	uint32_t site;
 
-	if (!thread) {
-		walk.words = table->words;
-		walk.depth = 1;
-		walk.thread = thread_number();
-		walk.hash = trace_walk_hash(&walk, 0);
-		site = trace_sites_find(&table->sites, &walk);
-		return site != TRACE_NONE ? site : new_site(table, &walk);
-	}
-	walk_stack(table, thread, &walk);
+	walk.key.owner = trace_owner(domain, thread_number());
+	walk.hash = trace_walk_hash(&walk.key, 0);
+	site = trace_sites_find(&table->sites, &walk);
+	return site != TRACE_NONE ? site : new_site(table, &walk);
+}
+
+static uint32_t walked_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
+			    uint32_t domain)
+{
+	struct trace_walk walk;
+	uint32_t site;
+
+	walk_stack(table, thread, domain, &walk);
 	site = trace_sites_find(&table->sites, &walk);
 	if (__builtin_expect(site != TRACE_NONE, 1))
 		return site;
 	return learn_site(table, thread, holds_gil, &walk);
 }
 
-static void raise_peak(int64_t bytes)
+/*
+ * The site for a block that the running thread allocates. The table is locked.
+ *
+ * With one call for each stack, the frame and its instruction say all but the depth; the last
+ * answer for them is kept.
+ */
+static inline uint32_t current_site(struct tracer_table *table, PyThreadState *thread,
+				    bool holds_gil, uint32_t domain)
+{
+	const version_frame *frame;
+	struct frame_memo *memo;
+	const PyCodeObject *code;
+	uint64_t word;
+
+	if (!thread)
+		return threadless_site(table, domain);
+	frame = version_top_frame(thread);
+	if (tracer.settings.calls_max > 1 || domain != 0 || !frame || version_is_mark(frame))
+		return walked_site(table, thread, holds_gil, domain);
+	code = version_code(frame);
+	if (version_is_incomplete(frame, code)) /* its caller counts */
+		return walked_site(table, thread, holds_gil, domain);
+	word = codes_word(code, version_instruction(frame, code));
+	memo = frame_memo(table->sites_of_frames, frame, word);
+	if (!frame_memo_matches(memo, thread, frame, word) ||
+	    trace_site(&table->sites, memo->value)->key.counts == 0)
+		*memo = (struct frame_memo){frame, thread, word, version_recursion(thread),
+					    walked_site(table, thread, holds_gil, domain)};
+	return memo->value;
+}
+
+uint32_t record_site(struct tracer_table *table, PyThreadState *thread)
+{
+	return current_site(table, thread, true, 0);
+}
+
+void record_peak(int64_t bytes)
 {
 	int64_t peak = atomic_load_explicit(&tracer.peak_bytes, memory_order_relaxed);
 
@@ -241,7 +281,7 @@ static void change_bytes(struct tracer_table *table, int64_t bytes)
 
 	atomic_store_explicit(&table->bytes, now, memory_order_relaxed);
 	if (bytes > 0)
-		raise_peak(tracer_live_bytes());
+		record_peak(tracer_live_bytes());
 }
 
 static void count_block(struct tracer_table *table, uint32_t site, uint64_t size)
@@ -266,24 +306,28 @@ static void put_event(const struct tracer_table *table, enum trace_event_kind ki
 				 block->site | id_bit(table));
 }
 
+void record_put(struct tracer_table *table, int result, const struct trace_block *block,
+		const struct trace_block *old)
+{
+	if (result < 0) {
+		atomic_fetch_add_explicit(&tracer.dropped, 1, memory_order_relaxed);
+		return;
+	}
+	if (result > 0)
+		uncount_block(table, old->site, old->size);
+	count_block(table, block->site, block->size);
+	put_event(table, TRACE_ALLOCATION, block);
+}
+
 void record_allocation(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
 		       const void *start, size_t size)
 {
 	struct trace_block block = {(uint64_t)(uintptr_t)start, size, 0};
 	struct trace_block old;
-	int r;
 
 	tracer_lock(table);
 	block.site = current_site(table, thread, holds_gil, 0);
-	r = trace_blocks_put(&table->blocks, &block, &old);
-	if (r < 0) {
-		atomic_fetch_add_explicit(&tracer.dropped, 1, memory_order_relaxed);
-	} else {
-		if (r > 0)
-			uncount_block(table, old.site, old.size);
-		count_block(table, block.site, size);
-		put_event(table, TRACE_ALLOCATION, &block);
-	}
+	record_put(table, trace_blocks_put(&table->blocks, &block, &old), &block, &old);
 	tracer_unlock(table);
 }
 

@@ -29,6 +29,14 @@ bool record_free(struct tracer_table *table, const void *block, struct trace_blo
 /* Adds a block again that record_free() returned: it was not freed after all. */
 void record_restore(struct tracer_table *table, const struct trace_block *block);
 
+/* The site of the running thread, which holds the GIL. The table is locked, or needs no lock. */
+uint32_t record_site(struct tracer_table *table, PyThreadState *thread);
+/* Counts a block for which trace_blocks_put() returned `result`. The table is locked likewise. */
+void record_put(struct tracer_table *table, int result, const struct trace_block *block,
+		const struct trace_block *old);
+/* So many bytes are live. */
+void record_peak(int64_t bytes);
+
 /* The object was taken from a free list: its block belongs to the caller from now on. */
 void record_reuse(const void *object, const PyTypeObject *type);
 

@@ -29,11 +29,10 @@ static const PyMemAllocatorEx *real_of(void *context)
 	return context;
 }
 
+/* Neighbouring pages have neighbouring places, so that few lines of the cache are used. */
 static uint32_t filter_place(const void *block)
 {
-	uint64_t page = (uint64_t)(uintptr_t)block >> 12;
-
-	return (uint32_t)(page * 0x9e3779b97f4a7c15ull >> (64 - FILTER_BITS));
+	return (uint32_t)((uintptr_t)block >> 12) & ((1u << FILTER_BITS) - 1);
 }
 
 static bool may_be_recorded(const void *block)
@@ -80,12 +79,12 @@ double sampled_probability(uint64_t size)
 {
 	if (tracer.settings.probability > 0)
 		return tracer.settings.probability;
-	return -expm1(-(double)(size > 0 ? size : 1) / tracer.settings.sampling_bytes);
+	return -expm1(-((double)size + 1) / tracer.settings.sampling_bytes);
 }
 
 static bool is_recorded(void)
 {
-	return !tracer_thread.is_own && !tracer_thread.is_excluded &&
+	return !(tracer_thread.state & (THREAD_OWN | THREAD_EXCLUDED)) &&
 	       atomic_load_explicit(&tracer.is_tracing, memory_order_relaxed);
 }
 
@@ -97,7 +96,7 @@ static void record(PyThreadState *thread, bool holds_gil, void *block, size_t si
 	record_allocation(&tracer.tables[TABLE_LOCKED], thread, holds_gil, block, size);
 }
 
-static void forget(void *block)
+static void __attribute__((noinline)) forget(void *block)
 {
 	struct trace_block freed;
 
@@ -111,32 +110,41 @@ static void __attribute__((noinline)) object_sampled(void *block, size_t size, i
 	record(version_current_thread(), true, block, size);
 }
 
+/* What a block takes from the countdown; an empty one is sampled too. */
 static int64_t cost_of(size_t size)
 {
-	return sampled.is_by_blocks ? 1 : (int64_t)(size > 0 ? size : 1);
+	return sampled.is_by_blocks ? 1 : (int64_t)size + 1;
 }
 
 /* A request that may reach the domain "raw", or whose block is to be recorded. */
 static void *__attribute__((noinline))
 object_malloc_slowly(const PyMemAllocatorEx *real, size_t size, bool is_due)
 {
-	bool was_nested = tracer_thread.is_nested;
-	void *block;
+	uint32_t outer = tracer_thread_enter(THREAD_NESTED);
+	void *block = real->malloc(real->ctx, size);
 
-	tracer_thread.is_nested = true;
-	block = real->malloc(real->ctx, size);
-	tracer_thread.is_nested = was_nested;
-	if (is_due && !was_nested)
+	tracer_thread.state = outer;
+	if (is_due && !(outer & THREAD_NESTED))
 		object_sampled(block, size, &sampled.left);
 	return block;
 }
 
-static void *object_malloc(void *context, size_t size)
+static void *object_malloc_by_bytes(void *context, size_t size)
 {
 	const PyMemAllocatorEx *real = real_of(context);
-	int64_t left = sampled.left - cost_of(size);
+	int64_t left = sampled.left - (int64_t)size - 1;
 
 	sampled.left = left;
+	if (__builtin_expect(left > 0 && size <= SMALL_BYTES, 1))
+		return real->malloc(real->ctx, size);
+	return object_malloc_slowly(real, size, left <= 0);
+}
+
+static void *object_malloc_by_blocks(void *context, size_t size)
+{
+	const PyMemAllocatorEx *real = real_of(context);
+	int64_t left = --sampled.left;
+
 	if (__builtin_expect(left > 0 && size <= SMALL_BYTES, 1))
 		return real->malloc(real->ctx, size);
 	return object_malloc_slowly(real, size, left <= 0);
@@ -145,14 +153,12 @@ static void *object_malloc(void *context, size_t size)
 static void *object_calloc(void *context, size_t count, size_t size)
 {
 	const PyMemAllocatorEx *real = real_of(context);
-	bool was_nested = tracer_thread.is_nested;
-	void *block;
+	uint32_t outer = tracer_thread_enter(THREAD_NESTED);
+	void *block = real->calloc(real->ctx, count, size);
 
+	tracer_thread.state = outer;
 	sampled.left -= cost_of(count * size);
-	tracer_thread.is_nested = true;
-	block = real->calloc(real->ctx, count, size);
-	tracer_thread.is_nested = was_nested;
-	if (sampled.left <= 0 && !was_nested)
+	if (sampled.left <= 0 && !(outer & THREAD_NESTED))
 		object_sampled(block, count * size, &sampled.left);
 	return block;
 }
@@ -162,11 +168,10 @@ static void *reallocate(const PyMemAllocatorEx *real, void *old, size_t size)
 	struct tracer_table *table = &tracer.tables[TABLE_LOCKED];
 	struct trace_block freed;
 	bool is_known = old && may_be_recorded(old) && record_free(table, old, &freed);
-	void *block;
+	uint32_t outer = tracer_thread_enter(THREAD_NESTED);
+	void *block = real->realloc(real->ctx, old, size);
 
-	tracer_thread.is_nested = true;
-	block = real->realloc(real->ctx, old, size);
-	tracer_thread.is_nested = false;
+	tracer_thread.state = outer;
 	if (is_known && !block)
 		record_restore(table, &freed);
 	else if (is_known)
@@ -178,7 +183,7 @@ static void *object_realloc(void *context, void *old, size_t size)
 {
 	void *block;
 
-	if (tracer_thread.is_nested)
+	if ((tracer_thread.state & THREAD_NESTED))
 		return real_of(context)->realloc(real_of(context)->ctx, old, size);
 	block = reallocate(real_of(context), old, size);
 	sampled.left -= cost_of(size);
@@ -215,7 +220,7 @@ static void *raw_malloc(void *context, size_t size)
 {
 	void *block = real_of(context)->malloc(real_of(context)->ctx, size);
 
-	if (!tracer_thread.is_nested)
+	if (!(tracer_thread.state & THREAD_NESTED))
 		raw_sampled(block, size);
 	return block;
 }
@@ -224,7 +229,7 @@ static void *raw_calloc(void *context, size_t count, size_t size)
 {
 	void *block = real_of(context)->calloc(real_of(context)->ctx, count, size);
 
-	if (!tracer_thread.is_nested)
+	if (!(tracer_thread.state & THREAD_NESTED))
 		raw_sampled(block, count * size);
 	return block;
 }
@@ -233,7 +238,7 @@ static void *raw_realloc(void *context, void *old, size_t size)
 {
 	void *block;
 
-	if (tracer_thread.is_nested)
+	if ((tracer_thread.state & THREAD_NESTED))
 		return real_of(context)->realloc(real_of(context)->ctx, old, size);
 	block = reallocate(real_of(context), old, size);
 	raw_sampled(block, size);

@@ -111,11 +111,12 @@ PyObject *snapshot_take(void)
 {
 	snapshot_object *snapshot;
 	struct timespec now;
+	uint32_t outer;
 	bool is_copied;
 
-	tracer_thread.is_own = true;
+	outer = tracer_thread_enter(THREAD_OWN);
 	snapshot = (snapshot_object *)snapshot_type->tp_alloc(snapshot_type, 0);
-	tracer_thread.is_own = false;
+	tracer_thread.state = outer;
 	if (!snapshot)
 		return NULL;
 	for (int id = 0; id < TABLE_COUNT; id++)
@@ -319,6 +320,7 @@ int snapshot_add_type(PyObject *module)
 PyObject *snapshot_blocks_as_events(void)
 {
 	size_t count = 0;
+	uint32_t outer;
 	PyObject *bytes;
 	char *next;
 
@@ -326,9 +328,9 @@ PyObject *snapshot_blocks_as_events(void)
 		tracer_lock(&tracer.tables[id]);
 	for (int id = 0; id < TABLE_COUNT; id++)
 		count += tracer.tables[id].blocks.count;
-	tracer_thread.is_nested = true; /* what is allocated for them is none of them */
+	outer = tracer_thread_enter(THREAD_NESTED); /* what holds them is none of them */
 	bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(count * EVENT_RECORD_BYTES));
-	tracer_thread.is_nested = false;
+	tracer_thread.state = outer;
 	next = bytes ? PyBytes_AS_STRING(bytes) : NULL;
 	for (enum tracer_table_id id = 0; bytes && id < TABLE_COUNT; id++) {
 		struct trace_block block;

@@ -17,16 +17,26 @@ static const struct trace_sites *sites_of(uint32_t id)
 	return &tracer.tables[table_of(id)].sites;
 }
 
+struct stack_view {
+	uint32_t first;
+	uint32_t calls;
+	uint32_t native;
+	uint32_t depth;
+};
+
 /* The table may move while it is locked by another thread: what is returned is a copy. */
-static struct trace_stack stack_at(uint32_t id)
+static struct stack_view stack_at(uint32_t id)
 {
 	struct tracer_table *table = &tracer.tables[table_of(id)];
 	struct trace_stack stack;
+	struct trace_key key = {0};
 
 	tracer_lock(table);
 	stack = *trace_stack(&table->sites, id & ~TRACER_LOCKED_BIT);
 	tracer_unlock(table);
-	return stack;
+	key.counts = stack.counts;
+	return (struct stack_view){stack.first, trace_key_calls(&key), trace_key_native(&key),
+				   trace_key_depth(&key)};
 }
 
 bool stacks_has_stack(uint32_t id)
@@ -59,7 +69,7 @@ static PyObject *frame_object(PyObject *file, int line)
 
 static PyObject *make_frames(uint32_t id)
 {
-	struct trace_stack stack = stack_at(id);
+	struct stack_view stack = stack_at(id);
 	PyObject *frames = PyTuple_New(stack.calls > 0 ? stack.calls : 1);
 
 	for (uint32_t i = 0; frames && i < (stack.calls > 0 ? stack.calls : 1); i++) {
@@ -104,7 +114,7 @@ uint32_t stacks_depth(uint32_t id)
 
 PyObject *stacks_names(uint32_t id)
 {
-	struct trace_stack stack = stack_at(id);
+	struct stack_view stack = stack_at(id);
 	PyObject *names = PyTuple_New(stack.calls);
 
 	for (uint32_t i = 0; names && i < stack.calls; i++) {
@@ -120,7 +130,7 @@ PyObject *stacks_names(uint32_t id)
 
 PyObject *stacks_native(uint32_t id)
 {
-	struct trace_stack stack = stack_at(id);
+	struct stack_view stack = stack_at(id);
 	PyObject *addresses = PyTuple_New(stack.native);
 
 	for (uint32_t i = 0; addresses && i < stack.native; i++) {

@@ -37,8 +37,10 @@ static int on_audit(const char *event, PyObject *arguments, void *data)
 {
 	(void)arguments;
 	(void)data;
-	if (strcmp(event, "cpython.PyInterpreterState_New") == 0)
+	if (strcmp(event, "cpython.PyInterpreterState_New") == 0) {
 		tracer.tables[TABLE_GIL].has_lock = true;
+		tracer_choose_way();
+	}
 	return 0;
 }
 
@@ -87,6 +89,7 @@ static int prepare_locked(struct tracer_table *table, const struct tracer_settin
 	}
 	table->sites.stacks_max = settings->stacks_max;
 	memset(table->depths, 0, sizeof(table->depths));
+	memset(table->sites_of_frames, 0, sizeof(table->sites_of_frames));
 	return record_begin(table);
 }
 
@@ -124,6 +127,7 @@ int tracer_start(const struct tracer_settings *settings, const char **ret_proble
 	if (tracer.is_sampled)
 		sampled_hooks_begin();
 	atomic_store(&tracer.is_tracing, true);
+	tracer_choose_way();
 	if (hooks_install() < 0) {
 		tracer_stop();
 		*ret_problem = "another module has put its allocator hooks over those of "
@@ -138,6 +142,7 @@ int tracer_start(const struct tracer_settings *settings, const char **ret_proble
 void tracer_stop(void)
 {
 	atomic_store(&tracer.is_tracing, false);
+	tracer_choose_way();
 	patch_remove();
 	hooks_remove();
 	tracer_clear();
@@ -174,4 +179,10 @@ int64_t tracer_live_bytes(void)
 {
 	return atomic_load_explicit(&tracer.tables[TABLE_GIL].bytes, memory_order_relaxed) +
 	       atomic_load_explicit(&tracer.tables[TABLE_LOCKED].bytes, memory_order_relaxed);
+}
+
+void tracer_choose_way(void)
+{
+	tracer.is_simple = atomic_load(&tracer.is_tracing) && !tracer.is_sampled &&
+			   !tracer.events.slots && !tracer.tables[TABLE_GIL].has_lock;
 }

@@ -31,23 +31,40 @@ enum tracer_table_id { TABLE_GIL = 0, TABLE_LOCKED = 1, TABLE_COUNT };
 /* Sites and stacks of the second table have this bit in their ids. */
 #define TRACER_LOCKED_BIT 0x80000000u
 
-/* How deep the stack of a frame is; it is found again by the frame and the recursion counter. */
-struct depth_memo {
+/*
+ * Something that was found out about a frame: how deep its stack is, or its site. The same frame,
+ * at the same place of its code and the same level of recursion, has the same number of callers.
+ */
+struct frame_memo {
 	const version_frame *frame;
 	const PyThreadState *thread;
 	uint64_t word;
 	int recursion;
-	uint32_t depth;
+	uint32_t value;
 };
 
-#define DEPTH_MEMOS 128
+#define FRAME_MEMOS 256
+
+static inline struct frame_memo *frame_memo(struct frame_memo *memos, const version_frame *frame,
+					    uint64_t word)
+{
+	return &memos[((uintptr_t)frame >> 4 ^ (uintptr_t)frame >> 11 ^ word * 5) % FRAME_MEMOS];
+}
+
+static inline bool frame_memo_matches(const struct frame_memo *memo, const PyThreadState *thread,
+				      const version_frame *frame, uint64_t word)
+{
+	return memo->frame == frame && memo->word == word && memo->thread == thread &&
+	       memo->recursion == version_recursion(thread);
+}
 
 struct tracer_table {
 	struct trace_blocks blocks;
 	struct trace_sites sites;
 	uint64_t *words; /* room for one walk */
 	size_t words_max;
-	struct depth_memo depths[DEPTH_MEMOS];
+	struct frame_memo depths[FRAME_MEMOS];
+	struct frame_memo sites_of_frames[FRAME_MEMOS];
 	_Atomic int64_t bytes; /* live, traced */
 	bool has_lock;         /* else the GIL protects it */
 	pthread_mutex_t lock;
@@ -64,6 +81,11 @@ struct tracer_settings {
 
 struct tracer {
 	_Atomic bool is_tracing;
+	/*
+	 * Every block is recorded, by one interpreter, without events: what the shortest way
+	 * through the hooks is for. Follows from the rest; see tracer_choose_way().
+	 */
+	bool is_simple;
 	bool is_sampled;
 	struct tracer_settings settings;
 	struct tracer_table tables[TABLE_COUNT];
@@ -81,18 +103,34 @@ struct tracer {
 	uintptr_t newest;
 };
 
-extern struct tracer tracer;
+/* Hidden, so that it is reached without the table of the linker. */
+extern struct tracer tracer __attribute__((visibility("hidden")));
+
+/* Why a thread's requests are not recorded; 0: they are. */
+enum thread_state {
+	THREAD_NESTED = 1,   /* inside the real allocator: another domain was asked already */
+	THREAD_OWN = 2,      /* inside the tracer */
+	THREAD_EXCLUDED = 4, /* asked for by exclude_thread() */
+};
 
 /* What each thread remembers. */
 struct tracer_thread {
 	uint32_t id;        /* of the kernel; 0: not asked yet */
-	bool is_nested;     /* inside the real allocator: another domain was asked already */
-	bool is_own;        /* inside the tracer: what it allocates is not recorded */
-	bool is_excluded;   /* asked for by exclude_thread() */
+	uint32_t state;     /* enum thread_state */
 	int64_t left_bytes; /* until the next sampled block of the domain "raw" */
 };
 
-extern __thread struct tracer_thread tracer_thread __attribute__((tls_model("initial-exec")));
+extern __thread struct tracer_thread tracer_thread
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Returns the old state. */
+static inline uint32_t tracer_thread_enter(enum thread_state state)
+{
+	uint32_t old = tracer_thread.state;
+
+	tracer_thread.state = old | state;
+	return old;
+}
 
 static inline void tracer_lock(struct tracer_table *table)
 {
@@ -112,6 +150,8 @@ void tracer_stop(void);
 /* Forgets all live blocks. */
 void tracer_clear(void);
 int64_t tracer_live_bytes(void);
+/* Sets is_simple, after a change of what it follows from. */
+void tracer_choose_way(void);
 
 /*
  * hooks.c: the allocators of the three domains. -EBUSY: hooks of another kind are still in use by

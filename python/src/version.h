@@ -28,6 +28,9 @@
 #else
 #include <internal/pycore_frame.h>
 #endif
+#if PY_VERSION_HEX < 0x030c0000
+#include <internal/pycore_pystate.h>
+#endif
 #pragma GCC diagnostic pop
 #undef Py_BUILD_CORE
 #else
@@ -49,8 +52,10 @@ static inline PyThreadState *version_current_thread(void)
 {
 #if PY_VERSION_HEX >= 0x030d0000
 	return PyThreadState_GetUnchecked();
-#else
+#elif PY_VERSION_HEX >= 0x030c0000 || PY_VERSION_HEX < 0x030b0000
 	return _PyThreadState_UncheckedGet();
+#else
+	return _PyThreadState_GET(); /* spares a call */
 #endif
 }
 

@@ -2,7 +2,6 @@
 #include "block_trace/blocks.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define FIRST_PAGES 1024
 #define PAGE_GRANULES (1u << (TRACE_PAGE_BITS - TRACE_GRANULE_BITS))
@@ -15,10 +14,8 @@ static uint32_t slots_of(uint32_t step)
 void trace_blocks_init(struct trace_blocks *blocks, struct trace_memory *memory)
 {
 	*blocks = (struct trace_blocks){.memory = memory,
-					.slots = {.item_bytes = sizeof(struct trace_slot_entry)},
+					.slots = {.item_bytes = sizeof(trace_slot_word)},
 					.odd = {.memory = memory}};
-	for (uint32_t step = 1; step <= TRACE_STEP_MAX; step++)
-		blocks->inverse[step] = ((1u << TRACE_INVERSE_BITS) + step - 1) / step;
 }
 
 static void free_pages(struct trace_blocks *blocks)
@@ -35,9 +32,45 @@ void trace_blocks_clear(struct trace_blocks *blocks)
 	trace_blocks_init(blocks, blocks->memory);
 }
 
-static struct trace_slot_entry *slot_at(const struct trace_blocks *blocks, uint32_t slot)
+static trace_slot_word *slot_at(const struct trace_blocks *blocks, uint32_t slot)
 {
-	return (struct trace_slot_entry *)blocks->slots.items + slot;
+	return (trace_slot_word *)blocks->slots.items + slot;
+}
+
+static bool is_odd(uint64_t address, uint64_t size)
+{
+	return (address & 15) != 0 || size > UINT32_MAX || address >> TRACE_PAGE_BITS == 0;
+}
+
+static struct trace_page *find_page(const struct trace_blocks *blocks, uint64_t address)
+{
+	uint64_t number = address >> TRACE_PAGE_BITS;
+
+	if (!blocks->pages || number == 0)
+		return NULL;
+	for (size_t i = trace_blocks_place(blocks, number);;
+	     i = (i + 1) & (blocks->page_capacity - 1)) {
+		struct trace_page *page = &blocks->pages[i];
+
+		if (page->number == number)
+			return page;
+		if (page->number == 0)
+			return NULL;
+	}
+}
+
+static void set_slots(struct trace_page *page, uint32_t first, uint32_t step)
+{
+	page->first_step = first << 5 | (step - 1);
+	page->inverse = (uint16_t)(((1u << TRACE_INVERSE_BITS) + step - 1) / step);
+}
+
+/* The granule at which the block of a slot starts. */
+static uint32_t granule_of(const struct trace_page *page, uint32_t slot, trace_slot_word word)
+{
+	uint32_t start = slot * trace_page_step(page);
+
+	return start + (((uint32_t)(word >> 32) - start) & 31);
 }
 
 /* An array of free slots for a page of this step. Returns its first slot, or UINT32_MAX. */
@@ -48,11 +81,11 @@ static uint32_t take_slots(struct trace_blocks *blocks, uint32_t step)
 
 	if (first != 0) {
 		/* The link to the next one is in the first slot. */
-		blocks->free_slots[step] = slot_at(blocks, first - 1)->size;
-		slot_at(blocks, first - 1)->size = 0;
+		blocks->free_slots[step] = (uint32_t)*slot_at(blocks, first - 1);
+		*slot_at(blocks, first - 1) = 0;
 		return first - 1;
 	}
-	if (blocks->slot_count + n > UINT32_MAX / 2 ||
+	if (blocks->slot_count + n > TRACE_SLOTS_MAX ||
 	    trace_array_reserve(blocks->memory, &blocks->slots, blocks->slot_count + n) < 0)
 		return UINT32_MAX;
 	first = (uint32_t)blocks->slot_count;
@@ -63,7 +96,7 @@ static uint32_t take_slots(struct trace_blocks *blocks, uint32_t step)
 /* The slots must be free. */
 static void give_slots(struct trace_blocks *blocks, uint32_t first, uint32_t step)
 {
-	slot_at(blocks, first)->size = blocks->free_slots[step];
+	*slot_at(blocks, first) = blocks->free_slots[step];
 	blocks->free_slots[step] = first + 1;
 }
 
@@ -100,7 +133,7 @@ static int reserve_page(struct trace_blocks *blocks)
 		if (page->number != 0 && page->count > 0)
 			*page_place(pages, capacity, shift, page->number) = *page;
 		else if (page->number != 0)
-			give_slots(blocks, page->first, page->step);
+			give_slots(blocks, page->first_step >> 5, trace_page_step(page));
 	}
 	free_pages(blocks);
 	blocks->pages = pages;
@@ -121,7 +154,9 @@ static struct trace_page *add_page(struct trace_blocks *blocks, uint64_t number,
 	if (first == UINT32_MAX)
 		return NULL;
 	page = page_place(blocks->pages, blocks->page_capacity, blocks->shift, number);
-	*page = (struct trace_page){.number = number, .first = first, .step = (uint8_t)step};
+	page->number = number;
+	page->count = 0;
+	set_slots(page, first, step);
 	blocks->page_count++;
 	return page;
 }
@@ -130,28 +165,21 @@ static struct trace_page *add_page(struct trace_blocks *blocks, uint64_t number,
 static int set_step(struct trace_blocks *blocks, struct trace_page *page, uint32_t step)
 {
 	struct trace_page next = *page;
-	uint32_t old_slots = slots_of(page->step);
+	uint32_t old_first = page->first_step >> 5;
+	uint32_t old_step = trace_page_step(page);
 	uint32_t first = take_slots(blocks, step);
 
 	if (first == UINT32_MAX)
 		return -ENOMEM;
-	next.first = first;
-	next.step = (uint8_t)step;
-	for (uint32_t i = 0; i < old_slots; i++) {
-		struct trace_slot_entry *old = slot_at(blocks, page->first + i);
-		uint32_t granule = i * page->step + (old->site_rest & 31);
-		uint32_t rest;
-		struct trace_slot_entry *slot;
+	set_slots(&next, first, step);
+	for (uint32_t i = 0; i < slots_of(old_step); i++) {
+		trace_slot_word *old = slot_at(blocks, old_first + i);
 
-		if (old->site_rest == 0)
-			continue;
-		slot = trace_blocks_slot(blocks, &next, (uint64_t)granule << TRACE_GRANULE_BITS,
-					 &rest);
-		*slot = (struct trace_slot_entry){old->size, (old->site_rest & ~31u) | rest};
-		*old = (struct trace_slot_entry){0};
+		if (*old != 0)
+			*trace_blocks_slot(blocks, &next, granule_of(page, i, *old)) = *old;
+		*old = 0;
 	}
-	/* Free slots may have stale sizes; only the links of free arrays are read. */
-	give_slots(blocks, page->first, page->step);
+	give_slots(blocks, old_first, old_step);
 	*page = next;
 	return 0;
 }
@@ -168,7 +196,7 @@ static uint32_t step_for(uint64_t size)
 static int put_odd(struct trace_blocks *blocks, const struct trace_block *block,
 		   struct trace_block *ret_old)
 {
-	bool is_known = trace_blocks_take(blocks, block->address, ret_old);
+	bool is_known = trace_blocks_take_slowly(blocks, block->address, ret_old);
 
 	if (tracked_blocks_add(&blocks->odd, &(struct tracked_block){block->address, block->size, 0,
 								     block->site + 1}) < 0)
@@ -177,58 +205,100 @@ static int put_odd(struct trace_blocks *blocks, const struct trace_block *block,
 	return is_known;
 }
 
+/* The page for a block, with a step that fits. NULL without memory. */
+static struct trace_page *page_for(struct trace_blocks *blocks, const struct trace_block *block)
+{
+	uint32_t step = step_for(block->size);
+	struct trace_page *page = find_page(blocks, block->address);
+
+	if (!page)
+		return add_page(blocks, block->address >> TRACE_PAGE_BITS, step);
+	if ((step < trace_page_step(page) || (page->count == 0 && step != trace_page_step(page))) &&
+	    set_step(blocks, page, step) < 0)
+		return NULL;
+	return page;
+}
+
 int trace_blocks_put_slowly(struct trace_blocks *blocks, const struct trace_block *block,
 			    struct trace_block *ret_old)
 {
-	uint32_t step = step_for(block->size);
+	uint32_t granule = trace_granule(block->address);
 	struct trace_page *page;
-	struct trace_slot_entry *slot;
-	uint32_t rest;
+	trace_slot_word *slot;
+	trace_slot_word old;
 
-	if (trace_block_is_odd(block->address, block->size))
+	if (is_odd(block->address, block->size))
 		return put_odd(blocks, block, ret_old);
-	page = trace_blocks_page(blocks, block->address);
-	if (!page) {
-		page = add_page(blocks, block->address >> TRACE_PAGE_BITS, step);
-		if (!page)
-			return -ENOMEM;
-	} else if (step < page->step || (page->count == 0 && step != page->step)) {
-		if (set_step(blocks, page, step) < 0)
-			return -ENOMEM;
-	}
-	slot = trace_blocks_slot(blocks, page, block->address, &rest);
-	if (slot->site_rest != 0) {
-		*ret_old = (struct trace_block){block->address, slot->size,
-						(slot->site_rest >> 5) - 1};
-		*slot = (struct trace_slot_entry){(uint32_t)block->size,
-						  (block->site + 1) << 5 | rest};
+	page = page_for(blocks, block);
+	if (!page)
+		return -ENOMEM;
+	slot = trace_blocks_slot(blocks, page, granule);
+	old = *slot;
+	*slot = trace_slot_make(granule, block->size, block->site);
+	if (old != 0) {
+		*ret_old =
+			(struct trace_block){block->address, (uint32_t)old, trace_slot_site(old)};
 		return 1;
 	}
-	*slot = (struct trace_slot_entry){(uint32_t)block->size, (block->site + 1) << 5 | rest};
 	page->count++;
 	blocks->count++;
 	return 0;
 }
 
-bool trace_blocks_get_odd(const struct trace_blocks *blocks, uint64_t address,
-			  struct trace_block *ret)
+/* The slot of a block, and its page. */
+static trace_slot_word *find_slot(const struct trace_blocks *blocks, uint64_t address,
+				  struct trace_page **ret_page)
 {
-	const struct tracked_block *block = tracked_blocks_find(&blocks->odd, 0, address);
+	struct trace_page *page = find_page(blocks, address);
+	trace_slot_word *slot;
 
-	if (!block)
-		return false;
-	*ret = (struct trace_block){address, block->size, block->site - 1};
-	return true;
+	if (!page || page->count == 0 || (address & 15) != 0)
+		return NULL;
+	slot = trace_blocks_slot(blocks, page, trace_granule(address));
+	*ret_page = page;
+	return trace_slot_is(*slot, trace_granule(address)) ? slot : NULL;
 }
 
-bool trace_blocks_take_odd(struct trace_blocks *blocks, uint64_t address, struct trace_block *ret)
+trace_slot_word *trace_blocks_find_slot(const struct trace_blocks *blocks, uint64_t address)
 {
-	struct tracked_block *block = tracked_blocks_find(&blocks->odd, 0, address);
+	struct trace_page *page;
 
-	if (!block)
+	return find_slot(blocks, address, &page);
+}
+
+bool trace_blocks_get(const struct trace_blocks *blocks, uint64_t address, struct trace_block *ret)
+{
+	struct trace_page *page;
+	const trace_slot_word *slot = find_slot(blocks, address, &page);
+	const struct tracked_block *odd;
+
+	if (slot) {
+		*ret = (struct trace_block){address, (uint32_t)*slot, trace_slot_site(*slot)};
+		return true;
+	}
+	odd = tracked_blocks_find(&blocks->odd, 0, address);
+	if (odd)
+		*ret = (struct trace_block){address, odd->size, odd->site - 1};
+	return odd != NULL;
+}
+
+bool trace_blocks_take_slowly(struct trace_blocks *blocks, uint64_t address,
+			      struct trace_block *ret)
+{
+	struct trace_page *page;
+	trace_slot_word *slot;
+	struct tracked_block *odd;
+
+	if (!trace_blocks_get(blocks, address, ret))
 		return false;
-	*ret = (struct trace_block){address, block->size, block->site - 1};
-	tracked_blocks_remove(&blocks->odd, block);
+	slot = find_slot(blocks, address, &page);
+	if (slot) {
+		*slot = 0;
+		page->count--;
+	} else {
+		odd = tracked_blocks_find(&blocks->odd, 0, address);
+		tracked_blocks_remove(&blocks->odd, odd);
+	}
 	blocks->count--;
 	return true;
 }
@@ -244,15 +314,15 @@ bool trace_blocks_next(const struct trace_blocks *blocks, uint64_t *cursor, stru
 
 		if (page->number == 0 || page->count == 0)
 			continue;
-		for (; i < slots_of(page->step); i++) {
-			const struct trace_slot_entry *slot = slot_at(blocks, page->first + i);
-			uint64_t granule = i * page->step + (slot->site_rest & 31);
+		for (; i < slots_of(trace_page_step(page)); i++) {
+			trace_slot_word slot = *slot_at(blocks, (page->first_step >> 5) + i);
 
-			if (slot->site_rest == 0)
+			if (slot == 0)
 				continue;
 			*ret = (struct trace_block){page->number << TRACE_PAGE_BITS |
-							    granule << TRACE_GRANULE_BITS,
-						    slot->size, (slot->site_rest >> 5) - 1};
+							    (uint64_t)granule_of(page, i, slot)
+								    << TRACE_GRANULE_BITS,
+						    (uint32_t)slot, trace_slot_site(slot)};
 			*cursor = (uint64_t)place << 16 | (i + 1);
 			return true;
 		}

@@ -44,17 +44,34 @@ struct trace_block {
 #define TRACE_INVERSE_BITS 15
 
 struct trace_page {
-	uint64_t number; /* address >> TRACE_PAGE_BITS; 0: a free place */
-	uint32_t first;  /* slot */
-	uint16_t count;  /* of blocks; 0: the slots are free for any step */
-	uint8_t step;    /* granules */
-	uint8_t pad;
+	uint64_t number;     /* address >> TRACE_PAGE_BITS; 0: a free place */
+	uint32_t first_step; /* first slot << 5 | (granules of a step - 1) */
+	uint16_t count;      /* of blocks; 0: the slots are free for any step */
+	uint16_t inverse;    /* 2^15 / granules of a step, rounded up */
 };
 
-struct trace_slot_entry {
-	uint32_t size;
-	uint32_t site_rest; /* (site + 1) << 5 | granules behind the slot's start; 0: free */
-};
+/*
+ * A slot: size | low 5 bits of the granule << 32 | (site + 1) << 37; 0: free. A slot has at most 32
+ * granules, so that these bits say which one the block starts at.
+ */
+typedef uint64_t trace_slot_word;
+
+#define TRACE_SLOTS_MAX (1u << 27)
+
+static inline trace_slot_word trace_slot_make(uint32_t granule, uint64_t size, uint32_t site)
+{
+	return size | (uint64_t)(granule & 31) << 32 | (uint64_t)(site + 1) << 37;
+}
+
+static inline uint32_t trace_slot_site(trace_slot_word slot)
+{
+	return (uint32_t)(slot >> 37) - 1;
+}
+
+static inline bool trace_slot_is(trace_slot_word slot, uint32_t granule)
+{
+	return slot >> 37 != 0 && ((slot >> 32 ^ granule) & 31) == 0;
+}
 
 struct trace_blocks {
 	struct trace_memory *memory;
@@ -62,7 +79,7 @@ struct trace_blocks {
 	size_t page_capacity; /* a power of two, or 0 */
 	unsigned int shift;   /* of a hash to a place */
 	size_t page_count;
-	struct trace_array slots; /* struct trace_slot_entry */
+	struct trace_array slots; /* trace_slot_word */
 	size_t slot_count;
 	uint32_t free_slots[TRACE_STEP_MAX + 1]; /* arrays for each step; first slot + 1 */
 	uint32_t inverse[TRACE_STEP_MAX + 1];    /* 2^15 / step, rounded up */
@@ -74,101 +91,78 @@ void trace_blocks_init(struct trace_blocks *blocks, struct trace_memory *memory)
 /* Forgets all blocks and gives back the memory. */
 void trace_blocks_clear(struct trace_blocks *blocks);
 
-static inline struct trace_page *trace_blocks_page(const struct trace_blocks *blocks,
-						   uint64_t address)
+/* Where the search for a page begins. */
+static inline size_t trace_blocks_place(const struct trace_blocks *blocks, uint64_t number)
+{
+	return (size_t)(number * 0x9e3779b97f4a7c15ull >> blocks->shift);
+}
+
+static inline uint32_t trace_granule(uint64_t address)
+{
+	return (uint32_t)(address >> TRACE_GRANULE_BITS) &
+	       ((1u << (TRACE_PAGE_BITS - TRACE_GRANULE_BITS)) - 1);
+}
+
+static inline uint32_t trace_page_step(const struct trace_page *page)
+{
+	return (page->first_step & 31) + 1;
+}
+
+static inline trace_slot_word *trace_blocks_slot(const struct trace_blocks *blocks,
+						 const struct trace_page *page, uint32_t granule)
+{
+	return (trace_slot_word *)blocks->slots.items + (page->first_step >> 5) +
+	       (granule * page->inverse >> TRACE_INVERSE_BITS);
+}
+
+/* The slot of a block, or NULL: not known, or odd. Valid until a block is added. */
+trace_slot_word *trace_blocks_find_slot(const struct trace_blocks *blocks, uint64_t address);
+
+static inline trace_slot_word *trace_blocks_known_slot(const struct trace_blocks *blocks,
+						       uint64_t address)
 {
 	uint64_t number = address >> TRACE_PAGE_BITS;
-	size_t i;
+	uint32_t granule = trace_granule(address);
+	const struct trace_page *page;
+	trace_slot_word *slot;
 
-	if (!blocks->pages)
+	if (__builtin_expect(!blocks->pages || (address & 15) != 0, 0))
 		return NULL;
-	for (i = (size_t)(number * 0x9e3779b97f4a7c15ull >> blocks->shift);;
-	     i = (i + 1) & (blocks->page_capacity - 1)) {
-		struct trace_page *page = &blocks->pages[i];
-
-		if (page->number == number)
-			return page;
-		if (page->number == 0)
-			return NULL;
-	}
+	page = &blocks->pages[trace_blocks_place(blocks, number)];
+	if (__builtin_expect(page->number != number, 0))
+		return trace_blocks_find_slot(blocks, address);
+	slot = trace_blocks_slot(blocks, page, granule);
+	return trace_slot_is(*slot, granule) ? slot : NULL;
 }
 
-static inline bool trace_block_is_odd(uint64_t address, uint64_t size)
-{
-	return (address & ((1u << TRACE_GRANULE_BITS) - 1)) != 0 || size > UINT32_MAX ||
-	       address >> TRACE_PAGE_BITS == 0;
-}
+/* Return whether the block is known; take removes it. */
+bool trace_blocks_get(const struct trace_blocks *blocks, uint64_t address, struct trace_block *ret);
+bool trace_blocks_take_slowly(struct trace_blocks *blocks, uint64_t address,
+			      struct trace_block *ret);
 
-/* The slot of an address in its page, and the granules behind the slot's start. */
-static inline struct trace_slot_entry *trace_blocks_slot(const struct trace_blocks *blocks,
-							 const struct trace_page *page,
-							 uint64_t address, uint32_t *ret_rest)
-{
-	uint32_t granule = (uint32_t)(address >> TRACE_GRANULE_BITS) &
-			   ((1u << (TRACE_PAGE_BITS - TRACE_GRANULE_BITS)) - 1);
-	uint32_t slot = granule * blocks->inverse[page->step] >> TRACE_INVERSE_BITS;
-
-	*ret_rest = granule - slot * page->step;
-	return (struct trace_slot_entry *)blocks->slots.items + page->first + slot;
-}
-
-/* Asks the CPU to load what the next call for this address needs. */
-static inline void trace_blocks_prefetch(const struct trace_blocks *blocks, uint64_t address)
-{
-	const struct trace_page *page = trace_blocks_page(blocks, address);
-	uint32_t rest;
-
-	if (page)
-		__builtin_prefetch(trace_blocks_slot(blocks, page, address, &rest), 1);
-}
-
-bool trace_blocks_get_odd(const struct trace_blocks *blocks, uint64_t address,
-			  struct trace_block *ret);
-bool trace_blocks_take_odd(struct trace_blocks *blocks, uint64_t address, struct trace_block *ret);
-
-/* Returns whether the block is known. */
-static inline bool trace_blocks_get(const struct trace_blocks *blocks, uint64_t address,
-				    struct trace_block *ret)
-{
-	const struct trace_page *page = trace_blocks_page(blocks, address);
-
-	if (page && page->count > 0 && !trace_block_is_odd(address, 0)) {
-		uint32_t rest;
-		const struct trace_slot_entry *slot =
-			trace_blocks_slot(blocks, page, address, &rest);
-
-		if (slot->site_rest != 0 && (slot->site_rest & 31) == rest) {
-			*ret = (struct trace_block){address, slot->size,
-						    (slot->site_rest >> 5) - 1};
-			return true;
-		}
-	}
-	return blocks->odd.count > 0 && trace_blocks_get_odd(blocks, address, ret);
-}
-
-/* Removes a block. Returns whether it was known. */
 static inline bool trace_blocks_take(struct trace_blocks *blocks, uint64_t address,
 				     struct trace_block *ret)
 {
-	struct trace_page *page = trace_blocks_page(blocks, address);
+	uint64_t number = address >> TRACE_PAGE_BITS;
+	uint32_t granule = trace_granule(address);
+	struct trace_page *page;
+	trace_slot_word *slot;
 
-	if (page && page->count > 0 && !trace_block_is_odd(address, 0)) {
-		uint32_t rest;
-		struct trace_slot_entry *slot = trace_blocks_slot(blocks, page, address, &rest);
-
-		if (slot->site_rest != 0 && (slot->site_rest & 31) == rest) {
-			*ret = (struct trace_block){address, slot->size,
-						    (slot->site_rest >> 5) - 1};
-			slot->site_rest = 0;
-			page->count--;
-			blocks->count--;
-			return true;
-		}
-	}
-	return blocks->odd.count > 0 && trace_blocks_take_odd(blocks, address, ret);
+	if (__builtin_expect(!blocks->pages || (address & 15) != 0, 0))
+		return trace_blocks_take_slowly(blocks, address, ret);
+	page = &blocks->pages[trace_blocks_place(blocks, number)];
+	if (__builtin_expect(page->number != number, 0))
+		return trace_blocks_take_slowly(blocks, address, ret);
+	slot = trace_blocks_slot(blocks, page, granule);
+	if (__builtin_expect(!trace_slot_is(*slot, granule), 0))
+		return trace_blocks_take_slowly(blocks, address, ret);
+	*ret = (struct trace_block){address, (uint32_t)*slot, trace_slot_site(*slot)};
+	*slot = 0;
+	page->count--;
+	blocks->count--;
+	return true;
 }
 
-/* trace_blocks_put() for a page or step that is new, and for odd blocks. */
 int trace_blocks_put_slowly(struct trace_blocks *blocks, const struct trace_block *block,
 			    struct trace_block *ret_old);
 
@@ -179,27 +173,24 @@ int trace_blocks_put_slowly(struct trace_blocks *blocks, const struct trace_bloc
 static inline int trace_blocks_put(struct trace_blocks *blocks, const struct trace_block *block,
 				   struct trace_block *ret_old)
 {
-	struct trace_page *page = trace_blocks_page(blocks, block->address);
-	struct trace_slot_entry *slot;
-	uint32_t rest;
+	uint64_t number = block->address >> TRACE_PAGE_BITS;
+	uint32_t granule = trace_granule(block->address);
+	struct trace_page *page;
+	trace_slot_word *slot;
 
-	/* A page without blocks gets the step of the new one, unless it has it. */
-	if (__builtin_expect(!page || (block->size + 15) >> TRACE_GRANULE_BITS < page->step ||
-				     trace_block_is_odd(block->address, block->size) ||
-				     (page->count == 0 && page->step < TRACE_STEP_MAX &&
-				      block->size > (uint64_t)page->step << TRACE_GRANULE_BITS),
+	if (__builtin_expect(!blocks->pages || ((block->address & 15) | block->size >> 32) != 0, 0))
+		return trace_blocks_put_slowly(blocks, block, ret_old);
+	page = &blocks->pages[trace_blocks_place(blocks, number)];
+	/* A page without blocks gets the step of the new one. */
+	if (__builtin_expect(page->number != number || page->count == 0 ||
+				     (block->size + 15) >> TRACE_GRANULE_BITS <
+					     trace_page_step(page),
 			     0))
 		return trace_blocks_put_slowly(blocks, block, ret_old);
-	slot = trace_blocks_slot(blocks, page, block->address, &rest);
-	if (__builtin_expect(slot->site_rest != 0, 0)) {
-		*ret_old = (struct trace_block){block->address - ((uint64_t)rest << 4) +
-							((uint64_t)(slot->site_rest & 31) << 4),
-						slot->size, (slot->site_rest >> 5) - 1};
-		*slot = (struct trace_slot_entry){(uint32_t)block->size,
-						  (block->site + 1) << 5 | rest};
-		return 1;
-	}
-	*slot = (struct trace_slot_entry){(uint32_t)block->size, (block->site + 1) << 5 | rest};
+	slot = trace_blocks_slot(blocks, page, granule);
+	if (__builtin_expect(*slot != 0, 0))
+		return trace_blocks_put_slowly(blocks, block, ret_old);
+	*slot = trace_slot_make(granule, block->size, block->site);
 	page->count++;
 	blocks->count++;
 	return 0;

@@ -53,29 +53,17 @@ static uint64_t words_sum(const uint64_t *words, uint32_t count)
 	return sum;
 }
 
-static uint64_t site_hash(const struct trace_sites *sites, uint32_t id)
+static uint64_t stack_hash(const uint64_t *words, uint64_t counts)
 {
-	const struct trace_site *site = trace_site(sites, id);
-	struct trace_walk walk = {.depth = site->depth,
-				  .domain = site->domain,
-				  .thread = site->thread,
-				  .interpreter = site->interpreter};
+	struct trace_key key = {counts, 0};
 
-	return trace_walk_hash(
-		&walk, words_sum(trace_words(sites, site->first), site->calls + site->native));
-}
-
-static uint64_t stack_hash(const uint64_t *words, uint32_t count, uint32_t depth)
-{
-	struct trace_walk walk = {.depth = depth};
-
-	return trace_walk_hash(&walk, words_sum(words, count));
+	return trace_walk_hash(&key, words_sum(words, trace_key_words(&key)));
 }
 
 static bool is_retired(const struct trace_sites *sites, const struct trace_index *index,
 		       uint32_t id)
 {
-	return index == &sites->by_site ? trace_site(sites, id)->is_retired
+	return index == &sites->by_site ? trace_site(sites, id)->key.counts == 0
 					: trace_stack(sites, id)->is_retired;
 }
 
@@ -83,12 +71,15 @@ static uint64_t entry_hash(const struct trace_sites *sites, const struct trace_i
 			   uint32_t id)
 {
 	const struct trace_stack *stack;
+	const struct trace_site *site;
 
-	if (index == &sites->by_site)
-		return site_hash(sites, id);
+	if (index == &sites->by_site) {
+		site = trace_site(sites, id);
+		return trace_walk_hash(&site->key, words_sum(trace_words(sites, site->first),
+							     trace_key_words(&site->key)));
+	}
 	stack = trace_stack(sites, id);
-	return stack_hash(trace_words(sites, stack->first), stack->calls + stack->native,
-			  stack->depth);
+	return stack_hash(trace_words(sites, stack->first), stack->counts);
 }
 
 /* Makes room for one more entry; what is retired is left out of the new table. */
@@ -129,10 +120,9 @@ static uint32_t find_stack(const struct trace_sites *sites, const struct trace_w
 		if (id == TRACE_NONE)
 			return TRACE_NONE;
 		stack = trace_stack(sites, id);
-		if (stack->calls == walk->calls && stack->native == walk->native &&
-		    stack->depth == walk->depth && !stack->is_retired &&
+		if (stack->counts == walk->key.counts && !stack->is_retired &&
 		    trace_words_equal(trace_words(sites, stack->first), walk->words,
-				      walk->calls + walk->native))
+				      trace_key_words(&walk->key)))
 			return id;
 	}
 }
@@ -140,22 +130,18 @@ static uint32_t find_stack(const struct trace_sites *sites, const struct trace_w
 static int add_stack(struct trace_sites *sites, const struct trace_walk *walk, uint64_t hash,
 		     uint32_t *ret)
 {
-	uint32_t words = walk->calls + walk->native;
+	uint32_t words = trace_key_words(&walk->key);
+	size_t all = (size_t)sites->word_count + words;
 
 	if (sites->stacks_max > 0 && sites->stack_count >= sites->stacks_max)
 		return -ENOSPC;
-	if (index_reserve(sites, &sites->by_stack) < 0 ||
-	    trace_array_reserve(sites->memory, &sites->words, (size_t)sites->word_count + words) <
-		    0 ||
-	    trace_array_reserve(sites->memory, &sites->links, (size_t)sites->word_count + words) <
-		    0 ||
+	if (all >= UINT32_MAX || index_reserve(sites, &sites->by_stack) < 0 ||
+	    trace_array_reserve(sites->memory, &sites->words, all) < 0 ||
+	    trace_array_reserve(sites->memory, &sites->links, all) < 0 ||
 	    trace_array_reserve(sites->memory, &sites->stacks, (size_t)sites->stack_count + 1) < 0)
 		return -ENOMEM;
-	*trace_stack(sites, sites->stack_count) = (struct trace_stack){.first = sites->word_count,
-								       .calls = walk->calls,
-								       .native = walk->native,
-								       .depth = walk->depth,
-								       .site = TRACE_NONE};
+	*trace_stack(sites, sites->stack_count) = (struct trace_stack){
+		.counts = walk->key.counts, .first = sites->word_count, .site = TRACE_NONE};
 	memcpy(trace_words(sites, sites->word_count), walk->words, words * sizeof(*walk->words));
 	sites->word_count += words;
 	index_put(&sites->by_stack, hash, sites->stack_count);
@@ -166,7 +152,7 @@ static int add_stack(struct trace_sites *sites, const struct trace_walk *walk, u
 int trace_sites_add(struct trace_sites *sites, const struct trace_walk *walk, uint32_t *ret_site,
 		    bool *ret_is_new)
 {
-	uint64_t hash = stack_hash(walk->words, walk->calls + walk->native, walk->depth);
+	uint64_t hash = stack_hash(walk->words, walk->key.counts);
 	uint32_t stack = find_stack(sites, walk, hash);
 	bool is_new = stack == TRACE_NONE;
 	uint32_t id = sites->site_count;
@@ -180,14 +166,10 @@ int trace_sites_add(struct trace_sites *sites, const struct trace_walk *walk, ui
 		if (r < 0)
 			return r;
 	}
-	*trace_site(sites, id) = (struct trace_site){.stack = stack,
+	*trace_site(sites, id) = (struct trace_site){.key = walk->key,
+						     .counts = walk->key.counts,
 						     .first = trace_stack(sites, stack)->first,
-						     .calls = walk->calls,
-						     .native = walk->native,
-						     .depth = walk->depth,
-						     .domain = walk->domain,
-						     .thread = walk->thread,
-						     .interpreter = walk->interpreter,
+						     .stack = stack,
 						     .next = trace_stack(sites, stack)->site};
 	trace_stack(sites, stack)->site = id;
 	index_put(&sites->by_site, walk->hash, id);
@@ -219,5 +201,5 @@ void trace_sites_retire(struct trace_sites *sites, uint32_t stack)
 	trace_stack(sites, stack)->is_retired = true;
 	for (uint32_t id = trace_stack(sites, stack)->site; id != TRACE_NONE;
 	     id = trace_site(sites, id)->next)
-		trace_site(sites, id)->is_retired = true;
+		trace_site(sites, id)->key.counts = 0;
 }

@@ -23,41 +23,92 @@
 
 #define TRACE_NONE UINT32_MAX
 
+/*
+ * What a site is told apart by besides its words, in two words: numbers of calls, of return
+ * addresses, of all calls on the stack (also those that were not taken) and of the interpreter, 16
+ * bits each; the domain and the thread.
+ */
+struct trace_key {
+	uint64_t counts;
+	uint64_t owner;
+};
+
+static inline struct trace_key trace_key(uint32_t calls, uint32_t native, uint32_t depth,
+					 uint32_t interpreter)
+{
+	return (struct trace_key){(uint64_t)interpreter << 48 | (uint64_t)(depth & 0xffff) << 32 |
+					  (native & 0xffff) << 16 | (calls & 0xffff),
+				  0};
+}
+
+static inline uint32_t trace_key_calls(const struct trace_key *key)
+{
+	return (uint32_t)key->counts & 0xffff;
+}
+
+static inline uint32_t trace_key_native(const struct trace_key *key)
+{
+	return (uint32_t)(key->counts >> 16) & 0xffff;
+}
+
+static inline uint32_t trace_key_depth(const struct trace_key *key)
+{
+	return (uint32_t)(key->counts >> 32) & 0xffff;
+}
+
+static inline uint32_t trace_key_interpreter(const struct trace_key *key)
+{
+	return (uint32_t)(key->counts >> 48);
+}
+
+static inline uint32_t trace_key_words(const struct trace_key *key)
+{
+	return trace_key_calls(key) + trace_key_native(key);
+}
+
+static inline uint64_t trace_owner(uint32_t domain, uint32_t thread)
+{
+	return (uint64_t)domain << 32 | thread;
+}
+
+static inline uint32_t trace_key_domain(const struct trace_key *key)
+{
+	return (uint32_t)(key->owner >> 32);
+}
+
+static inline uint32_t trace_key_thread(const struct trace_key *key)
+{
+	return (uint32_t)key->owner;
+}
+
 /* A stack as it was walked. */
 struct trace_walk {
+	struct trace_key key;
 	const uint64_t *words;
-	uint32_t calls;  /* words of interpreted calls */
-	uint32_t native; /* return addresses behind them */
-	uint32_t depth;  /* interpreted calls in all, also those that were not taken */
-	uint32_t domain;
-	uint32_t thread;
-	uint32_t interpreter;
 	uint64_t hash; /* trace_walk_hash() */
 };
 
 struct trace_stack {
-	uint32_t first; /* of its words */
-	uint32_t calls;
-	uint32_t native;
-	uint32_t depth;
-	uint32_t site; /* the newest site with it */
+	uint64_t counts; /* of its key */
+	uint32_t first;  /* of its words */
+	uint32_t site;   /* the newest site with it */
 	bool is_retired;
 };
 
+/* As large as a line of the cache. */
 struct trace_site {
-	int64_t size; /* live bytes */
+	struct trace_key key; /* counts are 0, which no walk has, when it is retired */
+	int64_t size;         /* live bytes */
 	int64_t count;
+	uint64_t counts; /* as in the key, for ever */
+	uint32_t first;  /* word, as in its stack */
 	uint32_t stack;
-	uint32_t first; /* as in its stack, to spare a load */
-	uint32_t calls;
-	uint32_t native;
-	uint32_t depth;
-	uint32_t domain;
-	uint32_t thread;
-	uint32_t interpreter;
 	uint32_t next; /* the stack's next older site */
-	bool is_retired;
+	uint32_t pad;
+	uint64_t pad2;
 };
+
+_Static_assert(sizeof(struct trace_site) == 64, "one line of the cache");
 
 /* What belongs to each word: which code object it is of, and the next word of the same one. */
 struct trace_word_link {
@@ -125,10 +176,9 @@ static inline uint64_t trace_word_hash(uint64_t word, uint64_t key)
 }
 
 /* The last step: `sum` is that of the words. */
-static inline uint64_t trace_walk_hash(const struct trace_walk *walk, uint64_t sum)
+static inline uint64_t trace_walk_hash(const struct trace_key *key, uint64_t sum)
 {
-	sum ^= (uint64_t)walk->thread << 32 ^ walk->depth ^ (uint64_t)walk->domain << 16 ^
-	       (uint64_t)walk->interpreter << 48;
+	sum += key->counts ^ key->owner * 0xd6e8feb86659fd93ull;
 	sum ^= sum >> 32;
 	sum *= 0xd6e8feb86659fd93ull;
 	return sum ^ sum >> 32;
@@ -146,12 +196,9 @@ static inline bool trace_words_equal(const uint64_t *a, const uint64_t *b, uint3
 static inline bool trace_site_matches(const struct trace_sites *sites,
 				      const struct trace_site *site, const struct trace_walk *walk)
 {
-	return site->calls == walk->calls && site->native == walk->native &&
-	       site->depth == walk->depth && site->thread == walk->thread &&
-	       site->domain == walk->domain && site->interpreter == walk->interpreter &&
-	       !site->is_retired &&
+	return site->key.counts == walk->key.counts && site->key.owner == walk->key.owner &&
 	       trace_words_equal(trace_words(sites, site->first), walk->words,
-				 walk->calls + walk->native);
+				 trace_key_words(&walk->key));
 }
 
 /* Returns the id of the walk's site or TRACE_NONE. */
@@ -161,16 +208,18 @@ static inline uint32_t trace_sites_find(const struct trace_sites *sites,
 	const struct trace_index *index = &sites->by_site;
 	uint32_t tag = (uint32_t)(walk->hash >> 32);
 
-	if (!index->slots)
+	if (__builtin_expect(!index->slots, 0))
 		return TRACE_NONE;
 	for (uint32_t i = (uint32_t)walk->hash & index->mask;; i = (i + 1) & index->mask) {
-		uint32_t id = TRACE_NONE - index->slots[i].id;
+		struct trace_slot slot = index->slots[i];
+		uint32_t id = TRACE_NONE - slot.id;
 
-		if (id == TRACE_NONE)
+		if (__builtin_expect(slot.tag == tag && slot.id != 0, 1)) {
+			if (trace_site_matches(sites, trace_site(sites, id), walk))
+				return id;
+		} else if (slot.id == 0) {
 			return TRACE_NONE;
-		if (index->slots[i].tag == tag &&
-		    trace_site_matches(sites, trace_site(sites, id), walk))
-			return id;
+		}
 	}
 }
 
@@ -185,7 +234,7 @@ int trace_sites_add(struct trace_sites *sites, const struct trace_walk *walk, ui
 /* The stack that owns the word at this place. */
 uint32_t trace_sites_stack_of(const struct trace_sites *sites, uint32_t word);
 
-/* The stack and its sites are not found any more. */
+/* The stack and its sites are not found any more; they keep their words and numbers. */
 void trace_sites_retire(struct trace_sites *sites, uint32_t stack);
 
 #endif

@@ -162,12 +162,13 @@ static void without_memory_new_pages_are_refused_and_old_ones_stay(void **state)
 
 static struct trace_walk make_walk(const uint64_t *words, uint32_t calls, uint32_t thread)
 {
-	struct trace_walk walk = {.words = words, .calls = calls, .depth = calls, .thread = thread};
+	struct trace_walk walk = {.words = words, .key = trace_key(calls, 0, calls, 0)};
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < calls; i++)
 		sum += trace_word_hash(words[i], TRACE_WORD_KEY * (i + 1));
-	walk.hash = trace_walk_hash(&walk, sum);
+	walk.key.owner = trace_owner(0, thread);
+	walk.hash = trace_walk_hash(&walk.key, sum);
 	return walk;
 }
 

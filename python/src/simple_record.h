@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PYTHON_SIMPLE_RECORD_H
+#define WICK_PYTHON_SIMPLE_RECORD_H
+
+/*
+ * simple_record: the shortest way of a block into the first table and out of it, while
+ * tracer.is_simple. It does what record.h does; every instruction here is executed millions of
+ * times a second.
+ */
+
+#include "codes.h"
+#include "record.h"
+
+static inline void simple_count(struct tracer_table *table, struct trace_site *site, int64_t size)
+{
+	int64_t bytes = atomic_load_explicit(&table->bytes, memory_order_relaxed) + size;
+	int64_t all = bytes + atomic_load_explicit(&tracer.tables[TABLE_LOCKED].bytes,
+						   memory_order_relaxed);
+
+	atomic_store_explicit(&table->bytes, bytes, memory_order_relaxed);
+	site->size += size;
+	site->count++;
+	if (__builtin_expect(all > atomic_load_explicit(&tracer.peak_bytes, memory_order_relaxed),
+			     0))
+		record_peak(all);
+}
+
+/* The site of the running thread's innermost call, if it is remembered; else TRACE_NONE. */
+static inline uint32_t simple_site(struct tracer_table *table, const PyThreadState *thread)
+{
+	const version_frame *frame = version_top_frame(thread);
+	const struct frame_memo *memo;
+	const PyCodeObject *code;
+	uint64_t word;
+
+	if (tracer.settings.calls_max > 1 || !frame || version_is_mark(frame))
+		return TRACE_NONE;
+	code = version_code(frame);
+	word = codes_word(code, version_instruction(frame, code));
+	memo = frame_memo(table->sites_of_frames, frame, word);
+	return frame_memo_matches(memo, thread, frame, word) ? memo->value : TRACE_NONE;
+}
+
+static inline uint32_t simple_or_walked_site(struct tracer_table *table, PyThreadState *thread)
+{
+	uint32_t site = simple_site(table, thread);
+
+	/* A retired site: a code object of that address has ended, and the memo is of that one. */
+	if (__builtin_expect(site == TRACE_NONE || trace_site(&table->sites, site)->key.counts == 0,
+			     0))
+		return record_site(table, thread);
+	return site;
+}
+
+static inline void record_simply(const void *start, size_t size)
+{
+	struct tracer_table *table = &tracer.tables[TABLE_GIL];
+	struct trace_block block = {(uint64_t)(uintptr_t)start, size,
+				    simple_or_walked_site(table, version_current_thread())};
+	struct trace_block old;
+	int r = trace_blocks_put(&table->blocks, &block, &old);
+
+	if (__builtin_expect(r != 0, 0))
+		record_put(table, r, &block, &old);
+	else
+		simple_count(table, trace_site(&table->sites, block.site), (int64_t)size);
+}
+
+static inline void record_free_simply(const void *start)
+{
+	struct tracer_table *table = &tracer.tables[TABLE_GIL];
+	struct trace_block block;
+	struct trace_site *site;
+
+	if (!trace_blocks_take(&table->blocks, (uint64_t)(uintptr_t)start, &block))
+		return;
+	site = trace_site(&table->sites, block.site);
+	site->size -= (int64_t)block.size;
+	site->count--;
+	atomic_store_explicit(&table->bytes,
+			      atomic_load_explicit(&table->bytes, memory_order_relaxed) -
+				      (int64_t)block.size,
+			      memory_order_relaxed);
+}
+
+/* As record_reuse(). */
+static inline void record_reuse_simply(const void *object, const PyTypeObject *type)
+{
+	struct tracer_table *table = &tracer.tables[TABLE_GIL];
+	uint64_t address = (uint64_t)(uintptr_t)object - version_header_bytes(type);
+	trace_slot_word *slot = trace_blocks_known_slot(&table->blocks, address);
+	uint32_t site;
+	struct trace_site *from;
+	struct trace_site *to;
+	int64_t size;
+
+	if (!slot)
+		return;
+	site = simple_or_walked_site(table, version_current_thread());
+	if (site == trace_slot_site(*slot))
+		return;
+	size = (int64_t)(uint32_t)*slot;
+	from = trace_site(&table->sites, trace_slot_site(*slot));
+	to = trace_site(&table->sites, site);
+	from->size -= size;
+	from->count--;
+	to->size += size;
+	to->count++;
+	*slot = trace_slot_make((uint32_t)(*slot >> 32), (uint64_t)size, site);
+}
+
+#endif
