@@ -247,13 +247,17 @@ static void *raw_realloc(void *context, void *old, size_t size)
 
 void sampled_hooks_functions(PyMemAllocatorDomain domain, PyMemAllocatorEx *allocator)
 {
-	void *context = allocator->ctx;
+	bool is_by_blocks = tracer.settings.probability > 0;
 
-	*allocator =
-		(PyMemAllocatorEx){context, object_malloc, object_calloc, object_realloc, any_free};
-	if (domain == PYMEM_DOMAIN_RAW)
-		*allocator =
-			(PyMemAllocatorEx){context, raw_malloc, raw_calloc, raw_realloc, any_free};
+	allocator->malloc = is_by_blocks ? object_malloc_by_blocks : object_malloc_by_bytes;
+	allocator->calloc = object_calloc;
+	allocator->realloc = object_realloc;
+	allocator->free = any_free;
+	if (domain != PYMEM_DOMAIN_RAW)
+		return;
+	allocator->malloc = raw_malloc;
+	allocator->calloc = raw_calloc;
+	allocator->realloc = raw_realloc;
 }
 
 void sampled_hooks_begin(void)
