@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Snapshots in files.
+
+Files name the classes of the standard module: it can load what we write, we can load what it
+writes. A pickle names a class by its module, and ours are in another one, so a class is
+written as the call that finds it: getattr(import_module("tracemalloc"), "Snapshot").
+"""
+import importlib
+import io
+import os
+import pickle
+import sys
+
+STANDARD = "tracemalloc"
+OURS = "wick.tracemalloc"
+# Written for people who have only the standard module.
+SHARED = ("Snapshot", "_Traces", "Trace", "Traceback", "Frame", "Statistic", "StatisticDiff",
+          "BaseFilter", "Filter", "DomainFilter")
+FORMATS = {".wick": "wick", ".pprof": "pprof", ".pb.gz": "pprof", ".speedscope.json": "speedscope",
+           ".perfetto": "perfetto", ".json": "json", ".html": "html"}
+
+
+def format_of(filename):
+    """The format that the extension of a name asks for, or None for a pickle."""
+    name = os.fsdecode(filename) if isinstance(filename, (str, bytes, os.PathLike)) else ""
+    return next((FORMATS[end] for end in sorted(FORMATS, key=len, reverse=True) if name.endswith(end)), None)
+
+
+class _Module:
+    """A reference to the standard module, whichever module has its name now."""
+
+    def __reduce__(self):
+        return importlib.import_module, (STANDARD,)
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file):
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self.module = _Module()
+
+    def reducer_override(self, thing):
+        if isinstance(thing, type) and thing.__module__ == OURS and thing.__name__ in SHARED:
+            return getattr, (self.module, thing.__name__)
+        return NotImplemented
+
+
+def _import_module(name, package=None):
+    return sys.modules[OURS] if name == STANDARD else importlib.import_module(name, package)
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module, name):
+        if module == STANDARD:
+            module = OURS
+        elif (module, name) == ("importlib", "import_module"):
+            return _import_module
+        return super().find_class(module, name)
+
+
+def dump(snapshot, filename):
+    wanted = format_of(filename)
+    if wanted is not None:
+        from wick import _dump
+        _dump.dump_snapshot(snapshot, filename, wanted)
+        return
+    with open(filename, "wb") as file:
+        _Pickler(file).dump(snapshot)
+
+
+def load(filename):
+    with open(filename, "rb") as file:
+        start = file.read(16)
+        file.seek(0)
+        if not start.startswith((b"\x80", b"c", b"(")):
+            return _load_other(filename)
+        return _Unpickler(file).load()
+
+
+def _load_other(filename):
+    """Files that are no pickles; the pickle module says what is wrong with the rest."""
+    with open(filename, "rb") as file:
+        if file.read(4) == b"WICK":
+            from wick import _dump
+            return _dump.load_snapshot(filename)
+        file.seek(0)
+        return _Unpickler(io.BytesIO(file.read())).load()

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""python3 -m wick.tracemalloc: runs a program and reports the memory that it holds at its end.
+
+The program sees what it would see under python3 itself: its arguments, import path, exit status,
+streams and tracebacks.
+"""
+import atexit
+import io
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import types
+from importlib.machinery import SourceFileLoader
+
+from . import _frames, _pickles, _preload
+
+USAGE = """\
+usage: python3 -m wick.tracemalloc [OPTION...] SCRIPT [ARGUMENT...]
+       python3 -m wick.tracemalloc [OPTION...] -m MODULE [ARGUMENT...]
+       python3 -m wick.tracemalloc [OPTION...] -c CODE [ARGUMENT...]
+       python3 -m wick.tracemalloc install | uninstall
+
+Runs a Python program and reports on standard error which lines hold memory at its end.
+
+  -n FRAMES       frames to keep of each stack (default 1)
+  --sample BYTES  sample: mean bytes between two traced blocks, or a probability below 1
+  --native        record memory and frames of C code too
+  -o FILE         write what is held to FILE instead: .wick .pprof .pb.gz .speedscope.json
+                  .perfetto .json .html; any other name: a file for Snapshot.load()
+  -h, --help      this text
+
+install puts this module in the place of the standard tracemalloc for this interpreter:
+PYTHONTRACEMALLOC=N, -X tracemalloc=N and WICK_TRACEMALLOC=N then start it. uninstall undoes that.
+"""
+LINES = 10
+# Set in the restarted interpreter, so that it does not restart again.
+RESTARTED = "WICK_TRACEMALLOC_NATIVE"
+
+
+class UsageError(Exception):
+    pass
+
+
+class Options:
+    frames = 1
+    sampling = None
+    native = False
+    output = None
+    module = None
+    code = None
+    words = ()
+
+
+def _value(name, words):
+    if not words:
+        raise UsageError(f"{name} needs a value")
+    return words.pop(0)
+
+
+def _as_number(name, text, kind):
+    try:
+        return kind(text)
+    except ValueError:
+        raise UsageError(f"{name}: {text!r} is not a number") from None
+
+
+def parse(arguments):
+    options, words = Options(), list(arguments)
+    while words and words[0].startswith("-") and words[0] != "-":
+        name = words.pop(0)
+        if name == "--":
+            break
+        name, equals, value = name.partition("=") if name.startswith("--") else (name, "", "")
+        if equals:
+            words.insert(0, value)
+        if name in ("-h", "--help"):
+            print(USAGE, end="")
+            sys.exit(0)
+        elif name == "-n":
+            options.frames = _as_number(name, _value(name, words), int)
+        elif name == "--sample":
+            options.sampling = _as_number(name, _value(name, words), float)
+        elif name == "--native":
+            options.native = True
+        elif name == "-o":
+            options.output = _value(name, words)
+        elif name in ("-m", "-c"):
+            setattr(options, "module" if name == "-m" else "code", _value(name, words))
+            break
+        else:
+            raise UsageError(f"unknown option {name}")
+    options.words = words
+    if not words and options.module is None and options.code is None:
+        raise UsageError("there is no program to run")
+    return options
+
+
+# Running the program
+
+def _program_module(**names):
+    """A fresh module __main__."""
+    module = types.ModuleType("__main__")
+    if sys.version_info < (3, 14):
+        names["__annotations__"] = {}
+    vars(module).update(__builtins__=__builtins__, __spec__=None, **names)
+    sys.modules["__main__"] = module
+    return vars(module)
+
+
+def _run_code(options):
+    sys.argv[:] = ["-c", *options.words]
+    sys.path[0] = ""
+    exec(compile(options.code, "<string>", "exec", dont_inherit=True), _program_module())
+
+
+def _run_module(options):
+    sys.argv[:] = [options.module, *options.words]
+    sys.path[0] = os.getcwd()
+    runpy.run_module(options.module, run_name="__main__", alter_sys=True)
+
+
+def _run_script(options):
+    script = options.words[0]
+    sys.argv[:] = options.words
+    if os.path.isdir(script) or script.endswith((".pyc", ".zip", ".pyz")):
+        del sys.path[0]  # runpy puts the folder or archive there
+        runpy.run_path(script, run_name="__main__")
+        return
+    path = os.path.abspath(script)
+    try:
+        with io.open_code(path) as file:
+            source = file.read()
+    except OSError as error:
+        print(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}",
+              file=sys.stderr)
+        sys.exit(2)
+    if not sys.flags.isolated and not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    exec(compile(source, path, "exec", dont_inherit=True),
+         _program_module(__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path)))
+
+
+def _own_frames_left_out(traceback):
+    ours = os.path.dirname(__file__) + os.sep
+    while traceback is not None and (traceback.tb_frame.f_code.co_filename.startswith(ours)
+                                     or "runpy" in traceback.tb_frame.f_code.co_filename):
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _run(options):
+    """Runs the program; returns its exit status as python3 would give it."""
+    run = _run_code if options.code is not None else _run_module if options.module else _run_script
+    try:
+        run(options)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        traceback = _own_frames_left_out(error.__traceback__)
+        sys.excepthook(type(error), error.with_traceback(traceback), traceback)
+        if isinstance(error, KeyboardInterrupt):
+            # python3 ends by the signal, so that shells stop too; its handlers run before.
+            atexit._run_exitfuncs()
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGINT)
+        return 1
+    return 0
+
+
+# The report
+
+class Report:
+    """Says at the end, on the standard error of the start, what is held."""
+
+    def __init__(self, options, tracemalloc):
+        self.options = options
+        self.tracemalloc = tracemalloc
+        self.stream = self._stream()
+
+    @staticmethod
+    def _stream():
+        try:
+            status = os.fstat(2)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def say(self, text):
+        """A program may have closed standard error, or opened something else as number 2."""
+        try:
+            if sys.stderr is not None:
+                sys.stderr.flush()
+        except (OSError, ValueError):
+            pass
+        if self.stream is None or self._stream() != self.stream:
+            return
+        try:
+            os.write(2, f"{text}\n".encode(errors="backslashreplace"))
+        except OSError:
+            pass
+
+    def write(self):
+        if not self.tracemalloc.is_tracing():
+            return  # the program stopped it: it has its own use for the results
+        output = self.options.output
+        if output is None:
+            self.say("\n".join(self.lines()))
+            return
+        try:
+            if _pickles.format_of(output):
+                self.tracemalloc.dump(output)
+            else:
+                self.tracemalloc.take_snapshot().dump(output)
+            self.say(f"wick: wrote {output}")
+        except (OSError, ImportError, ValueError) as error:
+            self.say(f"wick: cannot write {output}: {getattr(error, 'strerror', None) or error}")
+
+    def lines(self):
+        current, peak = map(_plain_size, self.tracemalloc.get_traced_memory())
+        own = self.tracemalloc.Filter(False, os.path.join(os.path.dirname(__file__), "*"))
+        statistics = self.tracemalloc.take_snapshot().filter_traces([own]).statistics("lineno")
+        yield f"wick: {current} held at the end, {peak} at the peak"
+        for one in statistics[:LINES]:
+            yield f"  {one}"
+        if len(statistics) > LINES:
+            yield f"  and {len(statistics) - LINES} more lines; -o FILE keeps all"
+
+
+def _plain_size(size):
+    return _frames._format_size(size, False)
+
+
+# Native memory needs the preload library before the first allocation: the interpreter restarts.
+
+def _restart_with_preload(arguments):
+    library = _preload.find()
+    before = os.environ.get("LD_PRELOAD")
+    environment = {**os.environ, RESTARTED: "1",
+                   "LD_PRELOAD": f"{library}:{before}" if before else library}
+    flags = getattr(sys, "orig_argv", None)
+    if flags:
+        words = [sys.executable, *flags[1:]]
+    else:
+        words = [sys.executable, *subprocess._args_from_interpreter_flags(), "-m", "wick.tracemalloc",
+                 *arguments]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(sys.executable, words, environment)
+
+
+def _install(word):
+    from . import _install as place
+    if word == "uninstall":
+        place.uninstall(persist=True)
+        return 0
+    try:
+        print(place.install(persist=True))
+    except OSError as error:
+        print(f"wick: cannot write {error.filename}: {error.strerror}\n"
+              "      run it in a virtual environment, or as a user who may write there", file=sys.stderr)
+        return 1
+    return 0
+
+
+def main(arguments):
+    if arguments in (["install"], ["uninstall"]):
+        return _install(arguments[0])
+    try:
+        options = parse(arguments)
+    except UsageError as error:
+        print(f"wick: {error}\n      for help: python3 -m wick.tracemalloc --help", file=sys.stderr)
+        return 2
+    import wick.tracemalloc as tracemalloc
+    try:
+        if options.native and not os.environ.pop(RESTARTED, None):
+            _restart_with_preload(arguments)
+        tracemalloc.start(options.frames, sampling=options.sampling, native=options.native)
+    except (ValueError, OverflowError) as error:
+        print(f"wick: {error}", file=sys.stderr)
+        return 2
+    except (RuntimeError, OSError) as error:
+        print(f"wick: {error}", file=sys.stderr)
+        return 1
+    # Callbacks run in reverse order, those of the program first; threads have ended before.
+    atexit.register(Report(options, tracemalloc).write)
+    return _run(options)
