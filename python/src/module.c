@@ -353,14 +353,29 @@ static PyMethodDef methods[] = {
 	{"start", (PyCFunction)(void (*)(void))start, METH_VARARGS | METH_KEYWORDS,
 	 "start(nframe=1, *, sampling_bytes=0.0, probability=0.0, native=False, events_kb=0, "
 	 "max_stacks=0)"},
-	{"stop", stop, METH_NOARGS, "stop()"},
-	{"is_tracing", is_tracing, METH_NOARGS, "is_tracing() -> bool"},
-	{"clear_traces", clear_traces, METH_NOARGS, "clear_traces()"},
-	{"get_traceback_limit", get_traceback_limit, METH_NOARGS, "get_traceback_limit() -> int"},
-	{"get_traced_memory", get_traced_memory, METH_NOARGS, "get_traced_memory() -> (int, int)"},
-	{"reset_peak", reset_peak, METH_NOARGS, "reset_peak()"},
+	{"stop", stop, METH_NOARGS,
+	 "stop()\n--\n\n"
+	 "Stop tracing memory allocations, and forget all traces.\n\n"
+	 "Take a snapshot before, or the traces are lost."},
+	{"is_tracing", is_tracing, METH_NOARGS,
+	 "is_tracing()\n--\n\n"
+	 "Return True if memory allocations are being traced, False otherwise."},
+	{"clear_traces", clear_traces, METH_NOARGS,
+	 "clear_traces()\n--\n\n"
+	 "Forget all traces of memory blocks. Tracing goes on with new ones."},
+	{"get_traceback_limit", get_traceback_limit, METH_NOARGS,
+	 "get_traceback_limit()\n--\n\n"
+	 "Return how many frames the traceback of a trace has at most: the nframe of start()."},
+	{"get_traced_memory", get_traced_memory, METH_NOARGS,
+	 "get_traced_memory()\n--\n\n"
+	 "Return the size of all traced blocks now, and the largest it has been: a tuple of two\n"
+	 "numbers of bytes. Exact if every block is traced, an estimate if blocks are sampled."},
+	{"reset_peak", reset_peak, METH_NOARGS,
+	 "reset_peak()\n--\n\n"
+	 "Set the peak of get_traced_memory() to the present size. Does nothing if not tracing."},
 	{"get_tracemalloc_memory", get_tracemalloc_memory, METH_NOARGS,
-	 "get_tracemalloc_memory() -> int"},
+	 "get_tracemalloc_memory()\n--\n\n"
+	 "Return how many bytes of memory the tracer itself uses for its tables."},
 	{"_get_traces", get_traces, METH_NOARGS,
 	 "_get_traces() -> list of (domain, size, frames, total_nframe)"},
 	{"_get_object_traceback", get_object_traceback, METH_O,
