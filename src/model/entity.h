@@ -24,7 +24,8 @@ enum module_kind {
 };
 
 /*
- * A module's identity is its build id, else (device, inode, mtime, size), never only its path.
+ * A module's identity is its build id, else (device, inode, mtime, size), never only its path. If
+ * the file was rewritten before it could be read, mtime is when it was mapped: no file has that.
  * Anonymous memory belongs to one process, the owner.
  */
 struct module {

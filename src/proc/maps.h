@@ -51,6 +51,7 @@ struct map_region {
 	const char *path;     /* unescaped, without " (deleted)"; never NULL */
 	enum region_kind kind;
 	uint32_t protection; /* REGION_READ … */
+	uint64_t mapped_ns; /* when it existed at the latest, CLOCK_MONOTONIC; 0: now, or unknown */
 };
 
 struct maps {

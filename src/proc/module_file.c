@@ -48,6 +48,7 @@ struct module_files {
 struct found_file {
 	char path[PATH_MAX + 64];
 	struct stat status;
+	bool by_name; /* not through the mapping itself */
 };
 
 static void scope_release_elf(struct elf_file **elf)
@@ -124,6 +125,7 @@ static int try_name(pid_t pid, const struct map_region *region, const char *endi
 	char root[64] = "";
 	int r = -ENOENT;
 
+	found->by_name = true;
 	if (region->path[0] != '/')
 		return -ENOENT;
 	if (pid >= 0) {
@@ -149,6 +151,7 @@ static int find_file(struct module_files *files, pid_t pid, const struct map_reg
 {
 	int r = try_map_files(files, pid, region, found);
 
+	found->by_name = false;
 	if (r == 0 || region->kind == REGION_MEMFD)
 		return r;
 	if (region->kind == REGION_FILE)
@@ -165,6 +168,27 @@ static int find_file(struct module_files *files, pid_t pid, const struct map_reg
 static uint64_t mtime_ns_of(const struct stat *status)
 {
 	return (uint64_t)status->st_mtim.tv_sec * NS_PER_SEC + (uint64_t)status->st_mtim.tv_nsec;
+}
+
+/* When a region existed at the latest, on the clock of files; 0 if that is not known. */
+static uint64_t mapped_real_ns(const struct map_region *region)
+{
+	return region->mapped_ns ? region->mapped_ns + clock_realtime_ns() - clock_monotonic_ns()
+				 : 0;
+}
+
+/*
+ * Whether a file was written after it was mapped: it has the right inode, but perhaps another
+ * program's contents. If the process still has the mapping, it executes what is in the file now. A
+ * time in the future says nothing: another machine's clock set it.
+ */
+static bool is_rewritten(const struct map_region *region, const struct found_file *found)
+{
+	uint64_t mapped_ns = mapped_real_ns(region);
+	uint64_t mtime_ns = mtime_ns_of(&found->status);
+
+	return found->by_name && mapped_ns > 0 && mtime_ns > mapped_ns &&
+	       mtime_ns <= clock_realtime_ns();
 }
 
 static const struct known_file *find_known(const struct module_files *files,
@@ -266,13 +290,20 @@ static int identify_file(struct module_files *files, pid_t pid, const struct map
 			r = read_file(files, &found);
 			file = r < 0 ? NULL : find_known(files, &found.status);
 		}
-		if (file) {
+		/* Others are written while they are mapped: a jitdump, for example. */
+		ret->rewritten = file && file->is_elf && is_rewritten(region, &found);
+		if (file && !ret->rewritten) {
 			place_known(files, file, region, ret);
 			return 0;
 		}
 	}
 	if (r == -ENOMEM)
 		return r;
+	if (ret->rewritten) {
+		/* No file has this time: nobody takes the new contents for the mapped ones. */
+		ret->module.mtime_ns = mapped_real_ns(region);
+		r = -ESTALE;
+	}
 	ret->unread = r;
 	if (region->kind == REGION_MEMFD)
 		ret->module.kind = MODULE_OTHER_FILE;
@@ -321,6 +352,8 @@ int module_files_open(struct module_files *files, pid_t pid, const struct map_re
 	    region->kind != REGION_MEMFD)
 		return error_set(err, -ENOENT, "no file is mapped there");
 	int r = find_file(files, pid, region, &found);
+	if (r == 0 && is_rewritten(region, &found))
+		r = -ESTALE;
 	if (r < 0)
 		return error_file(err, r, "%s", region->path);
 	return elf_open(found.path, ret, err);

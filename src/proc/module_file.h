@@ -8,12 +8,13 @@
  *
  * The file is searched where the process itself sees it: through its own mapping
  * (/proc/PID/map_files), its /proc/PID/exe, its root directory, and finally by the bare path. A
- * file found by name counts only if it is the one that is mapped. Headers are read once for each
- * file, even if many processes map it.
+ * file found by name counts only if it is the one that is mapped, and was not written since.
+ * Headers are read once for each file, even if many processes map it.
  *
  * An object is used by one thread at a time.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -30,10 +31,12 @@ struct module_place {
 	uint64_t bias;        /* runtime address - ELF vaddr */
 	/*
 	 * 0, or why the file could not be read (negative errno; -ESTALE: another file has the name
-	 * now). The identity then comes from the region, there is no build id, and the bias is a
-	 * guess: right for files whose offsets equal their vaddrs.
+	 * now, or it has other contents). The identity then comes from the region, there is no
+	 * build id, and the bias is a guess: right for files whose offsets equal their vaddrs.
 	 */
 	int unread;
+	/* The file was written after it was mapped: what it contained then is not known. */
+	bool rewritten;
 };
 
 struct module_files *module_files_new(void); /* NULL if out of memory */

@@ -23,6 +23,7 @@ struct known_module {
 	uint64_t map_vaddr; /* start of the mapping - bias */
 	uint64_t looked_ns; /* when the file was last read, CLOCK_MONOTONIC */
 	bool guessed;       /* the file could not be read: another process may have better access */
+	bool rewritten;     /* by now it has other contents than those that were mapped */
 };
 
 /* Starts as zeros. */

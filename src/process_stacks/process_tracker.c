@@ -283,6 +283,7 @@ static int identify(struct process_tracker *tracker, struct tracked_process *pro
 	if (tracker->offline && region->kind == REGION_VDSO && (!build_id || build_id->size == 0))
 		place.module.kind = MODULE_OTHER_FILE;
 	known->guessed = place.unread < 0;
+	known->rewritten = place.rewritten;
 	if (place.module.kind == MODULE_ANONYMOUS) {
 		r = tell_process(tracker, process);
 		if (r < 0)
@@ -334,7 +335,7 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 	if (r < 0 || !shareable)
 		return r;
 	if (ret->guessed) {
-		*ret = is_known ? known : *ret;
+		*ret = is_known && !ret->rewritten ? known : *ret;
 		return 0;
 	}
 	ret->looked_ns = time_ns;
@@ -359,14 +360,20 @@ static void remember_source(struct process_tracker *tracker, uint32_t module, pi
 }
 
 static int add_map(struct process_tracker *tracker, struct tracked_process *process,
-		   uint64_t time_ns, const struct map_region *region,
+		   uint64_t time_ns, const struct map_region *mapped,
 		   const struct build_id *build_id)
 {
+	struct map_region region_at = *mapped;
+	const struct map_region *region = &region_at;
 	struct known_module known;
 	struct address_region told;
 	struct address_mapping mapping;
 	int r;
 
+	/* A build id says more than times do, and those of a file from elsewhere are another
+	 * boot's. */
+	if (!tracker->offline && !(build_id && build_id->size > 0))
+		region_at.mapped_ns = time_ns;
 	/* The first file that an exec maps is the program itself. */
 	if (process->executable == 0 && region->kind == REGION_FILE)
 		process->executable = intern(tracker, region->path);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Names of functions in reports: clones, template instances, stripped code, the vdso."""
+import collections
 import os
 import pathlib
 import re
@@ -9,7 +10,7 @@ import subprocess
 
 import contract
 import pytest
-from conftest import wait_for_samples, workload
+from conftest import state_of_recorder, wait_for_samples, workload
 
 pytestmark = pytest.mark.perf
 
@@ -128,6 +129,7 @@ def test_the_vdso_and_the_linkage_table_have_names(wick):
     assert not [name for name in functions if name.startswith(("[vdso]+", "program+"))]
 
 
+REWRITTEN_NAMES = ("split", "spin", "chain")
 REWRITTEN = """
 cd "$1"
 for name in split spin chain; do
@@ -142,34 +144,91 @@ def build_id_of(program):
     return re.search(r"Build ID: (\w+)", notes)[1]
 
 
-def assert_told_apart(wick, path, folder):
-    """Each of the three has its own samples. Only the last can be named: the others are gone."""
-    modules = {module["build_id"]: module["samples"]
-               for module in wick.json("info", path, "--format", "json")["modules"]
-               if module["path"].endswith("/program")}
-    assert set(modules) == {build_id_of(folder / name) for name in ("split", "spin", "chain")}, modules
-    assert min(modules.values()) > 20, modules
+@pytest.fixture
+def programs(tmp_path):
+    """A folder with the three programs. Their build IDs are their own: the workloads may run elsewhere now."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name in REWRITTEN_NAMES:
+        path = pathlib.Path(workload(name)[0])
+        build_id = bytes.fromhex(build_id_of(path))
+        assert path.read_bytes().count(build_id) == 1
+        (folder / name).write_bytes(path.read_bytes().replace(build_id, os.urandom(len(build_id))))
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def programs_of(wick, path):
+    """The samples of each program that was in the file, by build ID; None: what was in it is not known."""
+    samples = collections.Counter()
+    for module in wick.json("info", path, "--format", "json")["modules"]:
+        if module["path"].endswith("/program"):
+            samples[module.get("build_id") or None] += module["samples"]
+    return samples
+
+
+def assert_last_is_named(wick, path):
+    """Only the last program can be named: the others are gone."""
     names = [row["name"] for row in contract.rows(wick.json("report", path, "--comm", "program", "--format", "json"))]
     assert any(name.startswith("chain_") for name in names), names
     assert not {"hot_70", "spin_here"} & set(names), names
 
 
+def assert_told_apart(wick, path, programs):
+    """Each of the three has its own samples."""
+    modules = programs_of(wick, path)
+    assert set(modules) == {build_id_of(programs / name) for name in REWRITTEN_NAMES}, modules
+    assert min(modules.values()) > 20, modules
+    assert_last_is_named(wick, path)
+
+
 @pytest.mark.parametrize("engine", ["ebpf", "perf"])
-def test_a_program_that_is_written_anew_in_place_is_another_one(wick, tmp_path, engine):
+def test_a_program_that_is_written_anew_in_place_is_another_one(wick, tmp_path, programs, engine):
     if wick.run("record", "--engine", engine, "-o", wick.new_path(), "--", "true").returncode != 0:
         pytest.skip(f"{engine} does not work here")
-    folder = pathlib.Path(workload("split")[0]).parent
-    recording = wick.record(["sh", "-c", REWRITTEN, "sh", tmp_path, folder], "--engine", engine, "-F", 499)
-    assert_told_apart(wick, recording.path, folder)
+    recording = wick.record(["sh", "-c", REWRITTEN, "sh", tmp_path, programs], "--engine", engine, "-F", 499)
+    assert_told_apart(wick, recording.path, programs)
+
+
+def record_machine(wick, engine, path):
+    """Starts a recorder of the whole machine, or skips."""
+    if wick.run("record", "--engine", engine, "-a", "-d", "0.01", "-o", wick.new_path()).returncode != 0:
+        pytest.skip(f"{engine} does not work here")
+    recorder = wick.start("record", "--engine", engine, "-a", "-F", 499, "-o", path)
+    wait_for_samples(wick, recorder.pid, more_than=0)
+    return recorder
 
 
 @pytest.mark.root
-def test_of_a_whole_machine_too(wick, tmp_path):
-    folder = pathlib.Path(workload("split")[0]).parent
+@pytest.mark.parametrize("engine", ["ebpf", "perf"])
+def test_of_a_whole_machine_too(wick, tmp_path, programs, engine):
+    """The recorder reads what each program mapped before the next one is written."""
     path = wick.new_path()
-    recorder = wick.start("record", "-a", "-F", 499, "-o", path)
-    wait_for_samples(wick, recorder.pid, more_than=0)
-    subprocess.run(["sh", "-c", REWRITTEN, "sh", tmp_path, folder], stdout=subprocess.DEVNULL, check=True)
+    recorder = record_machine(wick, engine, path)
+    for name in REWRITTEN_NAMES:
+        shutil.copyfile(programs / name, tmp_path / "program")  # keeps the inode
+        (tmp_path / "program").chmod(0o755)
+        subprocess.run([tmp_path / "program", "150"], stdout=subprocess.DEVNULL, check=True)
+        read_so_far = state_of_recorder(wick, recorder.pid)["samples"]
+        wait_for_samples(wick, recorder.pid, more_than=read_so_far)
     recorder.send_signal(signal.SIGINT)
     recorder.communicate(timeout=60)
-    assert_told_apart(wick, path, folder)
+    assert_told_apart(wick, path, programs)
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("engine", ["ebpf", "perf"])
+def test_a_program_that_was_rewritten_before_it_was_read_is_not_taken_for_the_new_one(wick, tmp_path, programs, engine):
+    path = wick.new_path()
+    recorder = record_machine(wick, engine, path)
+    recorder.send_signal(signal.SIGSTOP)  # it reads nothing until all have ended
+    try:
+        subprocess.run(["sh", "-c", REWRITTEN, "sh", tmp_path, programs], stdout=subprocess.DEVNULL, check=True)
+    finally:
+        recorder.send_signal(signal.SIGCONT)
+    recorder.send_signal(signal.SIGINT)
+    recorder.communicate(timeout=60)
+    modules = programs_of(wick, path)
+    assert set(modules) == {build_id_of(programs / "chain"), None}, modules
+    assert modules[None] > 40 and min(modules.values()) > 20, modules
+    assert_last_is_named(wick, path)

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/vec.h"
 #include "elf_builder.h"
 #include "proc/maps.h"
@@ -214,6 +215,51 @@ static void a_file_that_took_the_name_is_not_believed(void **state)
 	(void)unlink(path);
 }
 
+static void a_file_that_was_written_after_it_was_mapped_is_not_believed(void **state)
+{
+	struct module_files *files = module_files_new();
+	char path[] = "/tmp/wick-module-XXXXXX";
+	struct module_place place;
+	struct map_region region;
+	struct elf_file *elf;
+
+	write_elf(path, ET_DYN, several_loads, 3);
+	region = region_of(path, LOAD_BASE + 0x1000, 0x1000, REGION_EXEC);
+	region.mapped_ns = 1;
+	assert_int_equal(module_files_identify(files, -1, &region, &place), 0);
+	assert_int_equal(place.unread, -ESTALE);
+	assert_true(place.rewritten);
+	assert_int_equal(place.module.size_bytes, 0);
+	assert_true(place.module.mtime_ns > 0);
+	assert_int_equal(module_files_open(files, -1, &region, &elf, NULL), -ESTALE);
+
+	region.mapped_ns = clock_monotonic_ns();
+	assert_int_equal(module_files_identify(files, -1, &region, &place), 0);
+	assert_int_equal(place.unread, 0);
+	assert_false(place.rewritten);
+	unlink(path);
+	module_files_free(files);
+	(void)state;
+}
+
+static void a_file_that_is_written_while_it_is_mapped_may_be_no_program(void **state)
+{
+	struct module_files *files = module_files_new();
+	char path[] = "/tmp/wick-module-XXXXXX";
+	struct module_place place;
+	struct map_region region;
+
+	write_file(path, "JiTD", 4);
+	region = region_of(path, LOAD_BASE, 0, REGION_EXEC);
+	region.mapped_ns = 1;
+	assert_int_equal(module_files_identify(files, -1, &region, &place), 0);
+	assert_int_equal(place.unread, 0);
+	assert_int_equal(place.module.kind, MODULE_OTHER_FILE);
+	unlink(path);
+	module_files_free(files);
+	(void)state;
+}
+
 static void a_name_that_ends_like_a_deleted_one_is_found(void **state)
 {
 	char path[] = "/tmp/wick-module-XXXXXX";
@@ -359,6 +405,8 @@ int main(void)
 		cmocka_unit_test(a_file_is_read_once_and_again_when_it_changes),
 		cmocka_unit_test(a_file_that_is_no_elf_counts_from_its_start),
 		cmocka_unit_test(a_file_that_took_the_name_is_not_believed),
+		cmocka_unit_test(a_file_that_was_written_after_it_was_mapped_is_not_believed),
+		cmocka_unit_test(a_file_that_is_written_while_it_is_mapped_may_be_no_program),
 		cmocka_unit_test(a_name_that_ends_like_a_deleted_one_is_found),
 		cmocka_unit_test(a_fifo_is_not_opened),
 		cmocka_unit_test(the_vdso_has_a_build_id_and_its_start_as_bias),

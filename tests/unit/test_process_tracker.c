@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "fake_sink.h"
 #include "proc/maps.h"
 #include "process_stacks/process_tracker.h"
@@ -231,22 +233,85 @@ static void region_of_self(struct map_region *region, char *path, size_t size, u
 static void a_file_that_two_processes_map_is_asked_for_once(void **state)
 {
 	struct world *world = *state;
+	uint64_t now_ns = clock_monotonic_ns(); /* after this program was written */
 	struct map_region region;
 	char path[4096];
 	uint32_t module;
 
-	process_tracker_comm(world->tracker, 10, PID, PID, "a", true);
-	process_tracker_comm(world->tracker, 10, OTHER, OTHER, "b", true);
+	process_tracker_comm(world->tracker, now_ns, PID, PID, "a", true);
+	process_tracker_comm(world->tracker, now_ns, OTHER, OTHER, "b", true);
 	region_of_self(&region, path, sizeof(path), BASE);
-	process_tracker_map(world->tracker, 11, PID, &region, NULL);
+	process_tracker_map(world->tracker, now_ns + 1, PID, &region, NULL);
 	region_of_self(&region, path, sizeof(path), BASE + 0x70000);
-	process_tracker_map(world->tracker, 12, OTHER, &region, NULL);
+	process_tracker_map(world->tracker, now_ns + 2, OTHER, &region, NULL);
 	assert_int_equal(world->fake.module_calls, 1);
 
 	(void)sample(world, PID, PID);
-	module = tracked_process_frame(world->process, 20, BASE + 0x10).a;
+	module = tracked_process_frame(world->process, now_ns + 9, BASE + 0x10).a;
 	(void)sample(world, OTHER, OTHER);
-	assert_int_equal(tracked_process_frame(world->process, 20, BASE + 0x70010).a, module);
+	assert_int_equal(tracked_process_frame(world->process, now_ns + 9, BASE + 0x70010).a,
+			 module);
+}
+
+/* A file of its own with the contents of this program. */
+static void copy_self(char *path)
+{
+	static char piece[65536];
+	int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int out = mkstemp(path);
+	ssize_t n;
+
+	assert_true(in >= 0 && out >= 0);
+	while ((n = read(in, piece, sizeof(piece))) > 0)
+		assert_int_equal(write(out, piece, (size_t)n), n);
+	assert_int_equal(close(in) + close(out), 0);
+}
+
+static void set_age(const char *path, uint64_t age_ns)
+{
+	uint64_t time_ns = clock_realtime_ns() - age_ns;
+	struct timespec times[] = {{.tv_nsec = UTIME_OMIT},
+				   {.tv_sec = (time_t)(time_ns / NS_PER_SEC),
+				    .tv_nsec = (long)(time_ns % NS_PER_SEC)}};
+
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* The size of the module that a mapping of a file at a time is; 0 if nothing is known about it. */
+static uint64_t size_when_mapped(struct world *world, uint64_t time_ns, const char *path,
+				 uint64_t start)
+{
+	struct map_region region = {.start = start,
+				    .end = start + 0x1000,
+				    .path = path,
+				    .kind = REGION_FILE,
+				    .protection = REGION_EXEC};
+	struct stat status;
+	struct frame frame;
+
+	assert_int_equal(stat(path, &status), 0);
+	region.inode = status.st_ino;
+	region.device = status.st_dev;
+	process_tracker_map(world->tracker, time_ns, PID, &region, NULL);
+	(void)sample(world, PID, PID);
+	frame = tracked_process_frame(world->process, time_ns, start + 0x10);
+	return world->fake.dictionary.modules.items[frame.a].size_bytes;
+}
+
+static void a_file_that_was_rewritten_since_is_not_the_known_one(void **state)
+{
+	struct world *world = *state;
+	uint64_t now_ns = clock_monotonic_ns();
+	char path[] = "/tmp/wick-tracker-XXXXXX";
+
+	process_tracker_comm(world->tracker, now_ns - NS_PER_SEC, PID, PID, "a", true);
+	copy_self(path);
+	set_age(path, 3600 * NS_PER_SEC);
+	assert_true(size_when_mapped(world, now_ns - NS_PER_SEC, path, BASE) > 0);
+	set_age(path, 0);
+	assert_int_equal(size_when_mapped(world, now_ns - NS_PER_MS, path, BASE + 0x10000), 0);
+	assert_int_equal(world->fake.dictionary.modules.count, 2);
+	unlink(path);
 }
 
 static void a_file_that_could_not_be_read_is_tried_again_by_the_next_process(void **state)
@@ -426,6 +491,7 @@ int main(void)
 		TEST(a_thread_bears_the_name_of_the_thread_that_made_it),
 		TEST(a_thread_that_changes_its_name_is_another_entry_from_then_on),
 		TEST(a_file_that_two_processes_map_is_asked_for_once),
+		TEST(a_file_that_was_rewritten_since_is_not_the_known_one),
 		TEST(a_file_that_could_not_be_read_is_tried_again_by_the_next_process),
 		TEST(an_address_that_was_used_before_resolves_by_time),
 		TEST(samples_that_come_after_the_end_still_resolve),
