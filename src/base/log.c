@@ -66,7 +66,7 @@ static int open_file(const char *path, struct error *err)
 
 	if (getauxval(AT_SECURE)) {
 		(void)error_set(err, -EPERM,
-				"WICK_LOG: %.200s is not written with elevated privileges", path);
+				"WICK_LOG: cannot log to %.200s with elevated privileges", path);
 		error_remedy(err, "leave out the file: the log then goes to standard error");
 		return -EPERM;
 	}

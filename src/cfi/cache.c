@@ -36,7 +36,7 @@ int cfi_cache_open(const char *directory, uint64_t limit_bytes, struct cfi_cache
 			   limit_bytes > 0 ? limit_bytes : DEFAULT_LIMIT_BYTES);
 	if (r < 0) {
 		free(cache);
-		return error_file(err, r, "cannot keep unwind tables in %s", directory);
+		return error_file(err, r, "cannot cache unwind tables in %s", directory);
 	}
 	*ret = cache;
 	return 0;

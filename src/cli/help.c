@@ -165,6 +165,8 @@ void help_put_names(struct bytes *out, const struct option_entry *entry)
 /* Whether the default should be shown: not if it is "nothing" or "no". */
 static bool has_default(const struct option_entry *entry)
 {
+	if (entry->spec->default_help)
+		return entry->spec->default_help[0] != '\0';
 	switch (entry->spec->kind) {
 	case OPTION_KIND_TOGGLE:
 	case OPTION_KIND_ENUM:
@@ -204,8 +206,13 @@ void help_put_text(struct bytes *out, const struct option_entry *entry)
 	if (option_is_repeatable(spec))
 		bytes_printf(&notes, "%srepeatable", notes.size > 0 ? ", " : "");
 	if (has_default(entry)) {
-		bytes_printf(&notes, "%sdefault ", notes.size > 0 ? ", " : "");
-		option_put_value(&notes, entry);
+		bytes_printf(&notes, "%sdefault", notes.size > 0 ? ", " : "");
+		if (spec->default_help) {
+			bytes_printf(&notes, ": %s", spec->default_help);
+		} else {
+			bytes_put_u8(&notes, ' ');
+			option_put_value(&notes, entry);
+		}
 	}
 	if (notes.failed)
 		out->failed = true;

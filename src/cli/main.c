@@ -69,11 +69,11 @@ static bool is_setuid(void)
 
 	if (geteuid() == getuid() && getegid() == getgid())
 		return false;
-	(void)fprintf(
-		stderr,
-		"wick: this binary is setuid or setgid, which would give its callers all rights of "
-		"its owner; wick does not run like that\n      run chmod ug-s on it, and: %s\n",
-		own_program_grant(OWN_PROGRAM_ALL, command, sizeof(command)));
+	(void)fprintf(stderr,
+		      "wick: this binary is setuid or setgid, which would give everybody the "
+		      "rights of its "
+		      "owner; wick refuses to run\n      run chmod ug-s on it, and: %s\n",
+		      own_program_grant(OWN_PROGRAM_ALL, command, sizeof(command)));
 	return true;
 }
 

@@ -88,6 +88,7 @@ struct option_spec {
 	const char *off;      /* a word for 0, which is allowed regardless of the range */
 	uint64_t bare_ns;     /* duration: the unit of a number without one; 0: seconds */
 	const char *const *words; /* enum, string: allowed words, NULL last */
+	const char *default_help; /* shown in place of the default value; "": nothing */
 	bool more_words;          /* string: the command may allow others too */
 	const char *alias_of;
 	const struct option_spec *table; /* of a group */

@@ -99,18 +99,18 @@ def test_a_master_that_sleeps_while_its_workers_run_has_them_with_it(wick, famil
     master = family(WORKERS, 2)
     recording = wick.attach("-p", master.pid, "-d", 1)
     assert contract.thread_ids(recording.report("--by", "thread")) == children_of(master.pid)
-    assert re.search(rf"process {master.pid} sleeps while (2 processes below it use|1 process below it uses) "
+    assert re.search(rf"process {master.pid} sleeps while (2 of its child processes use|1 of its child processes uses) "
                      "CPU time: child processes are included; --no-tree leaves them out", recording.stderr), recording.stderr
     alone = wick.attach("-p", master.pid, "--no-tree", "-d", 0.5)
     assert contract.sample_count(alone.info()) == 0
-    assert "below it" not in alone.stderr
+    assert "of its child processes" not in alone.stderr
 
 
 def test_one_that_runs_itself_is_recorded_alone_and_a_line_tells_of_the_others(wick, family):
     parent = family(BUSY, 1)
     wait_for(lambda: name_of(parent.pid) == "spin", what="the program of the parent")
     recording = wick.attach("-p", parent.pid, "-d", 1)
-    assert "1 process below it uses CPU time; add --tree to include child processes" in recording.stderr
+    assert "1 of its child processes uses CPU time; add --tree to include child processes" in recording.stderr
     assert contract.thread_ids(recording.report("--by", "thread")) == {parent.pid}
     both = wick.attach("-p", parent.pid, "--tree", "-d", 1)
     assert contract.thread_ids(both.report("--by", "thread")) == {parent.pid} | children_of(parent.pid)
@@ -129,8 +129,8 @@ def test_only_those_that_use_cpu_time_are_counted_wherever_they_are_below(wick, 
 
         def tells():  # one that waits for a CPU does not use it
             said = wick.attach("-p", parent.pid, "-d", 0.2).stderr
-            assert not re.search(r"\b[23] processes below it use", said), said
-            return "1 process below it uses CPU time" in said
+            assert not re.search(r"\b[23] of its child processes use", said), said
+            return "1 of its child processes uses CPU time" in said
         wait_for(tells, 30 * PATIENCE, "the line about the one that runs")
     finally:
         os.killpg(parent.pid, signal.SIGKILL)
@@ -269,7 +269,7 @@ def test_the_one_who_attaches_is_no_child(wick):
     path = wick.new_path()
     done = subprocess.run(["sh", "-c", f'"{WICK}" record -d 0.3 -p $$ -o "{path}"; true'], capture_output=True,
                           text=True, check=False)
-    assert "child process" not in done.stderr and "below it" not in done.stderr, done.stderr
+    assert "child process" not in done.stderr, done.stderr
 
 
 def test_children_that_end_are_no_work(wick, background):

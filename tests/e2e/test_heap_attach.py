@@ -90,8 +90,8 @@ def build(folder, *options, compiler="gcc"):
 def test_every_function_of_the_allocator_is_counted_to_the_byte(wick, background):
     seen = Attached(wick, background, workload("blocks", "wait", "calls")).run()
     seen.assert_true()
-    assert re.search(r"probing \d+ functions of \S*libc\S* in process \d+: \d+ pairs per second, "
-                     r"which cost it at least \d+\.\d\d us each", seen.notice), seen.notice
+    assert re.search(r"probing \d+ functions of \S*libc\S* in process \d+: it allocates and frees \d+ blocks per second, "
+                     r"which costs it at least \d+\.\d\d us each", seen.notice), seen.notice
     assert re.search(r"before +up to .* in use when the recording began", seen.summary), seen.summary
     assert re.search(r"cost .*; the process [\d.]+ s of CPU, \d+\.\d\d us per call", seen.summary), seen.summary
 

@@ -253,5 +253,5 @@ def test_what_cannot_be_is_refused(wick, options):
 
 def test_nobody_to_scan_is_said(wick):
     process = wick.run("heap", "--scan", "-p", os.getpid())
-    assert process.returncode == 1 and "no recorder records process" in process.stderr
+    assert process.returncode == 1 and "is not being recorded" in process.stderr
     assert f"wick heap -p {os.getpid()} --leaks -d 60" in process.stderr

@@ -189,7 +189,7 @@ def test_a_recorder_is_asked_for_itself_alone(wick, background):
 def test_status_tells_of_nobody(wick):
     done = wick.run("status", os.getpid())
     assert done.returncode == 1
-    assert f"no recorder records process {os.getpid()}" in done.stderr
+    assert f"process {os.getpid()} is not being recorded" in done.stderr
     assert wick.run("status", "0").returncode == 2
     assert wick.run("status", "1", "--pause", "--resume").returncode == 2
     assert wick.run("status", "--pause").returncode == 2

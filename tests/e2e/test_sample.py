@@ -94,8 +94,8 @@ def test_lines_follow_the_functions(wick, background):
 
 def test_one_stop_is_told_as_one(wick, background):
     target = background(workload("spin", 20000))
-    assert re.search(r"^wick: 1 stop, of \d+ us$", wick.ok("sample", "-v", "-n", 1, target.pid, 5).stderr, re.M)
-    assert re.search(r"^wick: 3 stops, half of them", wick.ok("sample", "-v", "-n", 3, target.pid, 5).stderr, re.M)
+    assert re.search(r"^wick: stopped the thread once, for \d+ us$", wick.ok("sample", "-v", "-n", 1, target.pid, 5).stderr, re.M)
+    assert re.search(r"^wick: 3 stops: half of them", wick.ok("sample", "-v", "-n", 3, target.pid, 5).stderr, re.M)
 
 
 def test_frame_pointers_alone_on_request(wick, background):
@@ -137,7 +137,8 @@ def test_an_exec_by_another_thread_is_followed(wick, background, options):
     assert target.stdout.readline() == "ready\n"
     done = wick.ok("sample", "-v", *options, "-d", 1.5, target.pid, 20)
     assert "has ended" not in done.stderr
-    names = [functions(sample) for sample in parse(done.stdout, NAMED)]
+    # The exec makes the thread that calls it the first one.
+    names = [functions(sample) for sample in parse(done.stdout, NAMED) if int(sample[1] or target.pid) == target.pid]
     assert "pause" in names[0] or "main" in names[0], names[0]
     assert "clock_nanosleep" in names[-1], names[-1]
     assert tracer_of(target.pid) == 0
@@ -355,7 +356,7 @@ def test_a_thread_is_not_held_longer_where_there_are_many(wick, background):
     target = background(workload("crowd", 400))
     assert target.stdout.readline() == "ready\n"
     done = wick.ok("sample", "-v", "--threads", "-n", 5, target.pid, 100, timeout=30)
-    half_us = int(re.search(r"half of them within (\d+) us", done.stderr)[1])
+    half_us = int(re.search(r"half of them took at most (\d+) us", done.stderr)[1])
     assert half_us < 400, "some 30; 2,000 when all are asked to stop before the first is looked at"
 
 

@@ -532,8 +532,8 @@ static const struct option_spec table[] = {
 	 .key = "heap.depth", .help = "how many frames of a stack to keep"},
 	{"interval", 0, OPTION_U64(struct heap_options, interval_ms), .argument = "MS", .min = 1,
 	 .max = HEAP_INTERVAL_MAX_MS, .off = "auto", .key = "heap.interval_ms",
-	 .help = "time step for views of the recording, in milliseconds; auto is 100, or 1 when "
-		 "analysing growth, and more for long recordings"},
+	 .help = "time step for views of the recording, in milliseconds; auto: 100 ms, 1 ms when "
+		 "analysing growth, more for long recordings"},
 	{"duration", 'd', OPTION_DURATION(struct heap_options, duration_ns), .argument = "TIME",
 	 .min = NS_PER_MS, .help = "stop recording after this time; the program keeps running"},
 	{"children", 0, OPTION_TOGGLE(struct heap_options, children), .key = "heap.children",

@@ -43,9 +43,8 @@ static int write_page(const struct command_context *context,
 	if (r == 0 && strcmp(output, "-") != 0)
 		draw_flame_print_written(context, output);
 	if (r == 0 && heap.profile->entries.count == 0)
-		command_note(
-			context,
-			"the page lists no places that allocate: the filters removed everything");
+		command_note(context,
+			     "the page lists no places that allocate: the filters left nothing");
 	bytes_fini(&text);
 	heap_profile_fini(&heap);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
@@ -86,9 +85,8 @@ static const struct option_spec table[] = {
 	{"title", 0, OPTION_STRING(struct heap_report_options, title), .argument = "TEXT",
 	 .help = "heading (default: what was recorded)"},
 	{"interval", 0, OPTION_U64(struct heap_report_options, interval_ms), .argument = "MS",
-	 .min = 1, .max = HEAP_INTERVAL_MAX_MS,
-	 .help = "step of the timeline in milliseconds (default: the --interval of wick heap, else "
-		 "1, and more for long recordings)"},
+	 .min = 1, .max = HEAP_INTERVAL_MAX_MS, .help = "step of the timeline in milliseconds",
+	 .default_help = "the --interval of wick heap, else 1, and more for long recordings"},
 	{OPTION_GROUP(struct heap_report_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,
 };

@@ -513,8 +513,8 @@ static const struct option_spec table[] = {
 	 .help = "draw the flame graph when the recording ends: FILE.svg, FILE.png, or FILE.html "
 		 "for the page"},
 	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
-	 .help = "include source lines around samples in the page; if you give this option, even "
-		 "if program and source do not all belong to you"},
+	 .help = "include source lines around samples in the page of --flame",
+	 .default_help = "only if program and source both belong to you"},
 	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet),
 	 .help = "print no summary at the end"},
 	{NULL, 'g', OPTION_IGNORED},

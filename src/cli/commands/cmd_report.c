@@ -29,6 +29,7 @@ enum report_format { REPORT_FORMAT_TEXT, REPORT_FORMAT_JSON };
 
 /* One above the severities of findings, because 0 is off. */
 enum report_fail_on { FAIL_ON_OFF, FAIL_ON_NOTE, FAIL_ON_WARNING, FAIL_ON_ERROR };
+#define FAIL_ON_WORDS "off", "note", "warning", "error"
 _Static_assert((int)FAIL_ON_NOTE == (int)FINDING_NOTE + 1 &&
 		       (int)FAIL_ON_ERROR == (int)FINDING_ERROR + 1,
 	       "findings are compared with what is asked for");
@@ -86,6 +87,7 @@ static int ask(const struct command_context *context, const struct analyser_ops 
 static int gate(const struct command_context *context, const struct findings *findings,
 		enum report_fail_on fail_on)
 {
+	static const char *const words[] = {FAIL_ON_WORDS};
 	size_t count = 0;
 	size_t i;
 
@@ -94,8 +96,8 @@ static int gate(const struct command_context *context, const struct findings *fi
 			 (int)findings->items.items[i].severity + 1 >= (int)fail_on;
 	if (count == 0)
 		return COMMAND_DONE;
-	(void)fprintf(context->err, "wick: %zu finding%s trip%s --fail-on\n", count,
-		      count == 1 ? "" : "s", count == 1 ? "s" : "");
+	(void)fprintf(context->err, "wick: %zu finding%s of severity %s or worse (--fail-on)\n",
+		      count, count == 1 ? "" : "s", words[fail_on]);
 	return COMMAND_GATE;
 }
 
@@ -142,9 +144,9 @@ static int run_sites(const struct command_context *context,
 	of_heap.heap_usual_step_ns =
 		HEAP_FINE_STEP_NS; /* short runs have spikes and steps as well */
 	if (options->tree) {
-		(void)error_set(&err, -EINVAL, "--by site lists places and has no --tree");
-		error_remedy(&err, "remove one of them; --tree --value inuse_space shows the "
-				   "callers of the places");
+		(void)error_set(&err, -EINVAL, "--by site cannot be used with --tree");
+		error_remedy(&err, "remove one of them; --tree --value inuse_space shows which "
+				   "code calls the places");
 		return command_refused(context, &err);
 	}
 	if (load_heap(path, &of_heap, &heap, &err) < 0)
@@ -167,23 +169,26 @@ static int check_view(const struct command_context *context,
 		      const struct report_command_options *options, const struct view_ops *view)
 {
 	if (view->plugin && options->tree)
-		return command_misused(context, "--by %s is a view of a plug-in and has no --tree",
-				       options->by);
+		return command_misused(
+			context, "--by %s is a view of a plug-in and cannot be used with --tree",
+			options->by);
 	if (view->plugin && sorts(context, options))
-		return command_misused(context, "--by %s is a view of a plug-in and has no --sort",
-				       options->by);
+		return command_misused(
+			context, "--by %s is a view of a plug-in and cannot be used with --sort",
+			options->by);
 	if (view->plugin)
 		return COMMAND_DONE;
 	if (view->by == REPORT_BY_SITE && sorts(context, options))
-		return command_misused(context, "--by site has no --sort: it always lists the "
-						"place that held most at the peak first");
+		return command_misused(context,
+				       "--by site cannot be used with --sort: it always lists the "
+				       "place that held most at the peak first");
 	if (view->by == REPORT_BY_LOCK && options->tree)
-		return command_misused(context, "--by lock lists locks and has no --tree");
+		return command_misused(context, "--by lock cannot be used with --tree");
 	if (options->tree && (view->by == REPORT_BY_MODULE || view->by == REPORT_BY_STATE ||
 			      view->by == REPORT_BY_LINE))
 		return command_misused(
 			context,
-			"--by %s has no --tree; use --tree with --by function, thread or process",
+			"--by %s cannot be used with --tree; use --by function, thread or process",
 			options->by);
 	return COMMAND_DONE;
 }
@@ -318,9 +323,9 @@ static const struct option_spec table[] = {
 	 .help = "show what an analyser finds, or all of them, instead of a table; see: wick list "
 		 "analysers"},
 	{"analyze", 0, OPTION_ALIAS("analyse")},
-	{"fail-on", 0,
-	 OPTION_ENUM(struct report_command_options, fail_on, "off", "note", "warning", "error"),
-	 .help = "with --analyse: exit with status 3 if there is such a finding, or a worse one"},
+	{"fail-on", 0, OPTION_ENUM(struct report_command_options, fail_on, FAIL_ON_WORDS),
+	 .help = "with --analyse: exit with status 3 if there is a finding of this severity or "
+		 "worse"},
 	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
 	 .help = "show the call tree instead of a table; with --by thread or process, one tree for "
 		 "each"},
@@ -334,8 +339,8 @@ static const struct option_spec table[] = {
 	 .help = "rows of the table; 0 shows all, which is the default for JSON"},
 	{"interval", 0, OPTION_U64(struct report_command_options, interval_ms), .argument = "MS",
 	 .min = 1, .max = HEAP_INTERVAL_MAX_MS,
-	 .help = "with --by site: time step of the analysis of growth, in milliseconds (default: "
-		 "the --interval of wick heap, else 1, and more for long recordings)"},
+	 .help = "with --by site: time step of the analysis of growth, in milliseconds",
+	 .default_help = "the --interval of wick heap, else 1, and more for long recordings"},
 	{"min-percent", 0, OPTION_DOUBLE(struct report_command_options, min_percent),
 	 .argument = "PCT", .max = 100, .key = "view.min_percent",
 	 .help = "with --tree: count smaller parts in one line at the end instead of showing them"},

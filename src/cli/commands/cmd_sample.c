@@ -133,12 +133,12 @@ static void print_end(const struct printer *printer, const struct live_stacks_re
 	if (result->ended)
 		command_note(printer->context, "process %d has ended", (int)printer->stacks.pid);
 	if (printer->options->verbose && result->times.count == 1)
-		(void)fprintf(err, "wick: 1 stop, of %llu us\n",
+		(void)fprintf(err, "wick: stopped the thread once, for %llu us\n",
 			      result->times.longest_ns / NS_PER_US);
 	else if (printer->options->verbose && result->times.count > 0)
 		(void)fprintf(err,
-			      "wick: %llu stops, half of them within %llu us, 99 %% within %llu "
-			      "us, the longest %llu us\n",
+			      "wick: %llu stops: half of them took at most %llu us, 99 %% at "
+			      "most %llu us, the longest took %llu us\n",
 			      (unsigned long long)result->times.count,
 			      stop_times_quantile_ns(&result->times, 0.5) / NS_PER_US,
 			      stop_times_quantile_ns(&result->times, 0.99) / NS_PER_US,

@@ -271,7 +271,7 @@ static int print(const struct command_context *context, const struct recorders *
 static int nobody(const struct recorders *recorders, pid_t pid, struct error *err)
 {
 	if (pid > 0)
-		(void)error_set(err, -ESRCH, "no recorder records process %d", (int)pid);
+		(void)error_set(err, -ESRCH, "process %d is not being recorded", (int)pid);
 	else
 		(void)error_set(err, -ESRCH, "no recorder is running");
 	if (recorders->silent.code < 0) { /* one of those may be the recorder */
@@ -280,10 +280,11 @@ static int nobody(const struct recorders *recorders, pid_t pid, struct error *er
 			     recorders->silent.remedy);
 		return -ESRCH;
 	}
-	error_remedy(err, "%s",
-		     recorders->others > 0
-			     ? "recorders of other users answer only to them and to root"
-			     : "start one: wick record -p PID, or wick record -- PROGRAM");
+	error_remedy(
+		err, "%s",
+		recorders->others > 0
+			? "recorders of other users answer only to them and to root"
+			: "to start a recording: wick record -p PID, or wick record -- PROGRAM");
 	return -ESRCH;
 }
 

@@ -235,9 +235,9 @@ static void print_statistics(const struct session *session)
 	uint64_t known = stats.hits + stats.miss_hits;
 
 	(void)fprintf(session->context->err,
-		      "wick: %" PRIu64 " with lines, %" PRIu64 " with a name only, %" PRIu64
-		      " without a name, %" PRIu64 " in damaged files, %" PRIu64
-		      " in no module, %" PRIu64 " not addresses\n",
+		      "wick: addresses: %" PRIu64 " with lines, %" PRIu64
+		      " with a name only, %" PRIu64 " without a name, %" PRIu64
+		      " in damaged files, %" PRIu64 " in no module, %" PRIu64 " invalid\n",
 		      counts[SYMBOL_FULL], counts[SYMBOL_NAME_ONLY], counts[SYMBOL_NONE],
 		      counts[SYMBOL_DAMAGED], counts[SYMBOL_INVALID], session->bad);
 	(void)fprintf(session->context->err, "wick: peak memory %.1f MB\n",

@@ -136,9 +136,8 @@ static const struct option_spec table[] = {
 	{"by", 0, OPTION_ENUM(struct timeline_command_options, by, "thread", "process", "nothing"),
 	 .help = "what a row shows"},
 	{"step", 0, OPTION_DURATION(struct timeline_command_options, step_ns), .argument = "TIME",
-	 .min = 1,
-	 .help = "length of a step (default: the time shown divided by 60, or by as many columns "
-		 "as fit the terminal)"},
+	 .min = 1, .help = "length of a step",
+	 .default_help = "the time shown divided by 60, or by as many columns as fit the terminal"},
 	{"limit", 'n', OPTION_U64(struct timeline_command_options, limit), .argument = "ROWS",
 	 .max = 1000000, .key = "view.limit",
 	 .help = "rows, the busiest first; 0 shows all, which is the default for JSON and CSV"},

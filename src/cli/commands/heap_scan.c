@@ -51,7 +51,7 @@ static pid_t find_recorder(pid_t pid, struct error *err)
 				recorder = list.items[i];
 	vec_fini(&list);
 	if (recorder == 0 && err->code == 0) {
-		(void)error_set(err, -ESRCH, "no recorder records process %d", (int)pid);
+		(void)error_set(err, -ESRCH, "process %d is not being recorded", (int)pid);
 		error_remedy(err,
 			     "record it first: wick heap -p %d --leaks -d 60 -o FILE (which scans "
 			     "it at the end), or start it with wick heap --leaks -- PROGRAM",

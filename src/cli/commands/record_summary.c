@@ -121,7 +121,7 @@ static void print_left_out(FILE *out, const struct engine_stats *stats)
 	if (stats->offcpu.unkept > 0)
 		(void)fprintf(out,
 			      "wick: %" PRIu64 " waits off the CPU are missing: too many threads "
-			      "to track; record fewer, with -p or --cgroup\n",
+			      "to track; record fewer threads, with -p or --cgroup\n",
 			      stats->offcpu.unkept);
 }
 
@@ -295,8 +295,8 @@ static void print_missing(FILE *out, const struct engine_stats *stats)
 			   RATE_REACHED * (double)stats->samples.expected) {
 		(void)fprintf(out,
 			      "wick: only %.0f %% of the expected samples were taken: code that "
-			      "runs for less than one period gives none (raise -F to see more of "
-			      "it), or timers were late\n",
+			      "runs for less than one sampling period is missed (raise -F to see "
+			      "more of it), or timers fired late\n",
 			      percent(stats->samples.count, stats->samples.expected));
 	}
 	if (lost == 0 || percent(lost, stats->samples.count) <= 1)

@@ -99,14 +99,14 @@ static void print_below(const struct command_context *context, const struct pid_
 			size_t below, size_t running, bool is_wanted)
 {
 	static const char *const uses[2][2] = {
-		{"processes below it use CPU time", "process below it uses CPU time"},
-		{"processes below them use CPU time", "process below them uses CPU time"},
+		{"of its child processes use CPU time", "of its child processes uses CPU time"},
+		{"of their child processes use CPU time", "of their child processes uses CPU time"},
 	};
 	const char *use = uses[roots->count > 1][running == 1];
 
 	if (is_wanted && roots->count > 1)
 		command_note(context,
-			     "%zu processes sleep while %zu %s: child processes are included; "
+			     "the %zu processes sleep while %zu %s: child processes are included; "
 			     "--no-tree leaves them out",
 			     roots->count, running, use);
 	else if (is_wanted)
@@ -120,9 +120,9 @@ static void print_below(const struct command_context *context, const struct pid_
 	else
 		command_note(
 			context,
-			"%zu process%s below %s sleep%s now; add --tree to include child processes",
-			below, below == 1 ? "" : "es", roots->count > 1 ? "them" : "it",
-			below == 1 ? "s" : "");
+			"%s %zu child process%s, asleep now; add --tree to include child processes",
+			roots->count > 1 ? "the processes have" : "the process has", below,
+			below == 1 ? "" : "es");
 }
 
 static int add_tree(const struct command_context *context, const struct attach_options *options,
@@ -179,7 +179,7 @@ const struct option_spec attach_option_table[] = {
 	{"name", 0, OPTION_LIST(struct attach_options, names), .argument = "NAME",
 	 .help = "attach to all processes with this name, or that run a file with this name"},
 	{"tree", 0, OPTION_TOGGLE(struct attach_options, tree),
-	 .help = "with -p or --name: also attach to processes that these have already started; by "
-		 "default, only if the process sleeps while its children run"},
+	 .help = "with -p or --name: also attach to processes that these have already started",
+	 .default_help = "only if the process sleeps while its child processes run"},
 	OPTION_END,
 };

@@ -33,7 +33,7 @@ const struct option_spec leak_option_table[] = {
 		 "growth: if a place grows without bound, which takes at least 8 s to judge"},
 	{"max-leak", 0, OPTION_SIZE(struct leak_options, max_leak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_leak",
-	 .help = "exit with status 3 if more than this is definitely or probably leaked"},
+	 .help = "exit with status 3 if definite and probable leaks add up to more than this"},
 	OPTION_END,
 };
 

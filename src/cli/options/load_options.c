@@ -89,7 +89,8 @@ const struct option_spec look_option_table[] = {
 		 "JSON and CSV, and if a pattern contains arguments"},
 	{"short-names", 0, OPTION_TOGGLE(struct cli_load_options, short_names),
 	 .key = "view.short_names",
-	 .help = "--short-names is --names short, --no-short-names is --names full"},
+	 .help = "--short-names is --names short, --no-short-names is --names full",
+	 .default_help = ""},
 	{OPTION_GROUP(struct cli_load_options, symbols, symbol_option_table), .help = "Symbols"},
 	OPTION_END,
 };

@@ -113,7 +113,7 @@ int offcpu_watch_arm(struct bpf_programs *programs, const struct engine_config *
 	if (r == -ENOTSUP)
 		r = 0; /* nobody wants labels */
 	if (r < 0)
-		return error_errno(err, r, "the ebpf engine cannot label samples");
+		return error_errno(err, r, "the ebpf engine cannot register the labels of samples");
 	if (target->kind == TARGET_CGROUP) {
 		programs->cgroup = strdup(target->cgroup);
 		if (!programs->cgroup)

@@ -39,7 +39,7 @@ static int perf_engine_open(const struct engine_config *config, const struct tar
 	int r;
 
 	if (config->mode != ENGINE_MODE_CPU) {
-		(void)error_set(err, -EINVAL, "the perf engine records only time on the CPUs");
+		(void)error_set(err, -EINVAL, "the perf engine records only CPU time");
 		error_remedy(err, "leave out --mode, or use --engine ebpf as root");
 		return -EINVAL;
 	}

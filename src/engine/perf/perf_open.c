@@ -618,7 +618,7 @@ static int describe_samples(struct perf_engine *engine, struct error *err)
 
 		r = sink_schema(engine->output.sink, &schema, &engine->output.columns[i].schema);
 	}
-	return r < 0 ? error_errno(err, r, "the perf engine cannot describe its samples") : 0;
+	return r < 0 ? error_errno(err, r, "the perf engine cannot register its events") : 0;
 }
 
 static int arm_programs(struct perf_engine *engine, const struct engine_config *config,

@@ -248,7 +248,7 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 	schema.period = NS_PER_SEC / engine->stats.granted.frequency_hz;
 	r = sink_schema(engine->sink, &schema, &engine->schema);
 	if (r < 0)
-		return error_errno(err, r, "the ptrace engine cannot describe its samples");
+		return error_errno(err, r, "the ptrace engine cannot register its events");
 	r = sampler_open(&sampler, &engine->sampler, err);
 	if (r < 0)
 		return r;

@@ -343,7 +343,8 @@ static int check_filter(pid_t pid, struct error *err)
 
 	if (thread_status_read(pid, "Seccomp", 10, &mode) < 0 || mode == 0)
 		return 0;
-	(void)error_set(err, -EPERM, "process %d has a seccomp filter and is not copied for a scan",
+	(void)error_set(err, -EPERM,
+			"process %d has a seccomp filter, so it cannot be copied for a scan",
 			(int)pid);
 	error_remedy(err, "unfreed blocks are reported anyway: wick leaks FILE");
 	return -EPERM;

@@ -69,7 +69,7 @@ int tracer_begin(struct tracer **ret, struct error *err)
 	r = start(tracer);
 	if (r < 0) {
 		free(tracer);
-		return error_errno(err, r, "the recorder cannot start a thread to trace from");
+		return error_errno(err, r, "the recorder cannot start its tracing thread");
 	}
 	*ret = tracer;
 	return 0;

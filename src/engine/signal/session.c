@@ -158,10 +158,10 @@ static bool make_roomy_folder(struct session *session, uint64_t least_bytes)
 		remove_left_overs(parent);
 		bytes = room_bytes(parent);
 		if (bytes < least_bytes)
-			(void)snprintf(
-				session->notice, sizeof(session->notice),
-				"%.56s has only %.1f MB free: samples go through files elsewhere",
-				parent, (double)bytes / 1e6);
+			(void)snprintf(session->notice, sizeof(session->notice),
+				       "%.56s has only %.1f MB free: samples go through files in "
+				       "another folder",
+				       parent, (double)bytes / 1e6);
 		else if (make_folder_in(session, parent))
 			return true;
 	}

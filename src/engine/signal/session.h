@@ -16,7 +16,7 @@ struct error;
 
 struct session {
 	char folder[SESSION_PATH_MAX];
-	char notice[120]; /* why it is not in memory; "": it is, or it could not be */
+	char notice[160]; /* why it is not in memory; "": it is, or it could not be */
 	struct session_control *control;
 	int control_fd;
 	int tables_fd;

@@ -726,7 +726,7 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	if (engine->samples)
 		r = sink_schema(engine->sink, &schema, &engine->schema);
 	if (r < 0)
-		return error_errno(err, r, "the signal engine cannot describe its samples");
+		return error_errno(err, r, "the signal engine cannot register its events");
 	tick_clock_pair(&engine->clock);
 	engine->heap_marks.start_ns = clock_monotonic_ns();
 	set_control(engine, config);

@@ -175,11 +175,12 @@ static int judge_rate(struct uprobe_engine *engine, uint64_t elapsed_ns, struct 
 			     probe_cost_share(engine->pairs, sampled_ns) * 100);
 		return -EBUSY;
 	}
-	(void)snprintf(engine->notice, sizeof(engine->notice),
-		       "probing %u functions of %.200s in process %d: %.0f pairs per second, which "
-		       "cost it at least %.2f us each (%.1f %% of a CPU)",
-		       engine->allocator.count, engine->allocator.name, (int)engine->pid,
-		       engine->pairs, (double)pair_ns / 1e3, share * 100);
+	(void)snprintf(
+		engine->notice, sizeof(engine->notice),
+		"probing %u functions of %.200s in process %d: it allocates and frees %.0f blocks "
+		"per second, which costs it at least %.2f us each (%.1f %% of a CPU)",
+		engine->allocator.count, engine->allocator.name, (int)engine->pid, engine->pairs,
+		(double)pair_ns / 1e3, share * 100);
 	return 0;
 }
 
@@ -436,8 +437,9 @@ static int uprobe_set_rate(void *self, uint32_t frequency_hz, struct error *err)
 {
 	(void)self;
 	(void)frequency_hz;
-	return error_advise(err, error_set(err, -EOPNOTSUPP, "the heap is not sampled by time"),
-			    "start over with --sample BYTES to record fewer blocks");
+	return error_advise(
+		err, error_set(err, -EOPNOTSUPP, "a recording of the heap has no sampling rate"),
+		"to record fewer blocks, start again with --sample BYTES");
 }
 
 const struct engine_ops uprobe_engine_ops = {

@@ -267,7 +267,7 @@ int remote_no_answer(pid_t recorder, struct error *err)
 
 int remote_refused(pid_t recorder, const char *why, const char *remedy, struct error *err)
 {
-	(void)error_set(err, -EIO, "recorder %d could not do it: %s", (int)recorder, why);
+	(void)error_set(err, -EIO, "recorder %d reports an error: %s", (int)recorder, why);
 	error_remedy(err, "%s", remedy && *remedy ? remedy : "check its state: wick status");
 	return -EIO;
 }
