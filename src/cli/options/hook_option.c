@@ -276,8 +276,8 @@ static int find_function(struct elf_file *elf, const struct wanted *wanted, cons
 
 	elf_functions_find(elf, &name, 1, ret);
 	if (!ret->found) {
-		(void)error_set(err, -ENOENT, "--hook: there is no function %s in %s", wanted->name,
-				path);
+		(void)error_set(err, -ENOENT, "--hook: there is no function called %s in %s",
+				wanted->name, path);
 		suggest(elf, wanted->name, path, err);
 		return -ENOENT;
 	}
