@@ -20,16 +20,18 @@
 #include "wire/bpf_walk.h"
 
 #define RING_MIN_BYTES (512u << 10)
-#define RECORD_BYTES 300u             /* of a stack that the programs walked, roughly */
-#define SWITCHES_HZ 2000u             /* threads leave their CPUs at a rate of their own */
-#define SLICE_BYTES 32768u            /* of a stack, typically */
+#define RECORD_BYTES 300u             /* typical size of a stack that the programs walked */
+#define SWITCHES_HZ 2000u             /* independent of the sampling rate */
+#define SLICE_BYTES 32768u            /* typical size of a stack */
 #define RING_SLICES_BYTES (16u << 20) /* for all CPUs */
 #define RING_MACHINE_BYTES (32u << 20)
-/* On a machine where much is built, each program begins with slices: so many times as much. */
+/* On a build machine each new program starts with slices, so this many times as much is needed. */
 #define MACHINE_SLICES 4u
-#define RING_HEAP_BYTES (16u << 20) /* of a CPU: allocations come by the hundred thousand */
+#define RING_HEAP_BYTES (16u << 20) /* for each CPU: allocations are frequent */
 #define RING_HEAP_ALL_BYTES (256u << 20)
-/* Stacks in new code are cut until the programs know it: with a heap they must learn soon. */
+/*
+ * Stacks in new code are cut until the programs know its tables: for a heap this must happen soon.
+ */
 #define WAKEUP_HEAP_BYTES (128u << 10)
 
 static struct bpf_programs *whole(struct perf_programs *base)
@@ -100,7 +102,7 @@ static uint8_t kind_of(const struct sample_record *sample)
 	return sample->raw_bytes > 0 ? sample->raw[0] : 0;
 }
 
-/* Looks for the rest of a stack that did not fit into its record. */
+/* Finds the rest of a stack that did not fit into its record. */
 static void gather_long_stack(struct long_stack *stack, const struct sample_record *sample,
 			      struct perf_following *following)
 {
@@ -121,7 +123,7 @@ static int take(struct perf_programs *base, struct sample_record *sample,
 	int r = 0;
 
 	if (kind == BPF_WALK_MORE)
-		return 1; /* was read with the one before it */
+		return 1; /* it was read together with the previous one */
 	gather_long_stack(&programs->long_stack, sample, following);
 	bpf_sample_name(programs, sample);
 	switch (kind) {

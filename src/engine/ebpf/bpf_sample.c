@@ -27,7 +27,9 @@
 _Static_assert(BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH + 4 <= MAX_CHAIN, "fits with its marks");
 _Static_assert(BPF_WALK_REGISTERS == UNWIND_REGISTERS, "both count registers by DWARF number");
 
-/* The function that threads leave their CPUs in: how large it may be, and where it is found. */
+/*
+ * The scheduler's function in which threads leave their CPUs: how large it may be, and where it is.
+ */
 #define SCHEDULER_BYTES 16384u
 #define OWN_FRAMES_MAX 8u
 
@@ -47,7 +49,7 @@ static void add_end(struct bpf_programs *programs, struct sample_record *sample,
 		programs->chain[sample->count++] = PERF_MARK_CUT;
 }
 
-/* One that forks and waits is never sampled itself, but its space serves its next children. */
+/* A process that forks and waits is never sampled itself, but its next children share its maps. */
 static void want_parent(struct bpf_programs *programs, const struct sample_record *sample)
 {
 	struct tracked_process *parent;
@@ -61,7 +63,10 @@ static void want_parent(struct bpf_programs *programs, const struct sample_recor
 		(void)walker_meet(programs->walker, &key, parent);
 }
 
-/* Walks the copy of a stack, for lack of tables in the kernel: from now on they are here. */
+/*
+ * Walks the copy of a stack, because the kernel did not have the tables yet. From now on they are
+ * loaded.
+ */
 static bool walk_slice(struct bpf_programs *programs, struct tracked_process *process,
 		       struct sample_record *sample, const struct bpf_walk_head *head)
 {
@@ -88,7 +93,7 @@ static bool walk_slice(struct bpf_programs *programs, struct tracked_process *pr
 		stack.bytes = programs->long_stack.bytes;
 		stack.size = programs->long_stack.size;
 	}
-	/* A program in the middle of its exec: its old stack is gone, it has no new one yet. */
+	/* A process in the middle of exec: its old stack is gone, and there is no new one yet. */
 	if (stack.size == 0 && head->kernel_count > 0)
 		return true;
 	if (trace.capacity > room)
@@ -104,7 +109,7 @@ static bool walk_slice(struct bpf_programs *programs, struct tracked_process *pr
 	return true;
 }
 
-/* The function of the scheduler that a program of the kind is called from; 0: not known. */
+/* The scheduler's function from which a program of this kind is called; 0: not known. */
 static uint64_t function_of_kind(const struct bpf_programs *programs, uint8_t kind)
 {
 	switch (kind) {
@@ -120,8 +125,8 @@ static uint64_t function_of_kind(const struct bpf_programs *programs, uint8_t ki
 }
 
 /*
- * How many of the kernel's addresses are not to be shown: those of the program
- * itself and of what calls it, all before the scheduler.
+ * How many kernel addresses to hide: those of the BPF program and of its callers, up to the
+ * scheduler.
  */
 static uint32_t own_frames(const struct bpf_programs *programs, const struct bpf_walk_head *head,
 			   const uint8_t *pcs)
@@ -140,7 +145,7 @@ static uint32_t own_frames(const struct bpf_programs *programs, const struct bpf
 	return 0;
 }
 
-/* The chain of a stack whose addresses follow the place where raw points past the head. */
+/* The chain of a stack whose addresses start where raw points, after the head. */
 static bool bpf_sample_chain(struct bpf_programs *programs, const struct bpf_walk_head *head,
 			     struct sample_record *sample)
 {
@@ -200,7 +205,7 @@ bool bpf_sample_read(struct bpf_programs *programs, struct tracked_process *proc
 	return bpf_sample_read_head(programs, process, &head, sample);
 }
 
-/* Where a record has the name of its thread; false where it has none. */
+/* The position of the thread's name in a record; false if it has none. */
 static bool read_name(const struct sample_record *sample, struct bpf_walk_name *ret)
 {
 	struct bpf_walk_head head;
@@ -236,7 +241,7 @@ void bpf_sample_name(struct bpf_programs *programs, struct sample_record *sample
 
 	if (!read_name(sample, &name))
 		return;
-	/* A thread on its last steps. */
+	/* A thread that is exiting. */
 	if (sample->pid < 0) {
 		sample->pid = (pid_t)name.pid;
 		sample->tid = (pid_t)name.tid;
@@ -244,7 +249,7 @@ void bpf_sample_name(struct bpf_programs *programs, struct sample_record *sample
 	process_tracker_suggest(programs->output->tracker, sample->pid, sample->tid, name.comm);
 }
 
-/* The label set of a reason; 0, none, when it cannot be had. */
+/* The label set for a reason; 0, none, if it cannot be created. */
 static uint32_t labels_of(struct bpf_programs *programs, enum offcpu_reason reason)
 {
 	static const char *const words[OFFCPU_REASONS] = {
@@ -293,17 +298,17 @@ bool bpf_sample_keep_leaver(struct bpf_programs *programs, struct sample_record 
 	return true;
 }
 
-/* What was taken of a thread when it left, and that with who woke it. */
+/* The stack of a thread when it left its CPU, alone and with its waker. */
 struct away_stacks {
 	uint32_t alone;
-	uint32_t woken; /* ID_NONE: nobody knows by whom */
+	uint32_t woken; /* ID_NONE: the waker is not known */
 	struct stack_facts facts;
 };
 
-/* What a thread did off its CPU at a place: once, as often as the sums say, or both. */
+/* Time that a thread spent off its CPU at one place: once, as often as the sums say, or both. */
 struct away_part {
 	enum offcpu_reason label;
-	uint32_t stack; /* of the one time; ID_NONE: it was not taken */
+	uint32_t stack; /* stack of the single wait; ID_NONE: not recorded */
 	uint64_t lock;
 	uint64_t time_ns;
 	uint64_t once_ns;
@@ -311,7 +316,7 @@ struct away_part {
 	struct stack_facts facts; /* of that stack */
 };
 
-/* A time whose stack is that of nobody knows where. */
+/* A wait whose stack is not known. */
 static void take_unknown(struct bpf_programs *programs, struct tracked_process *process,
 			 uint64_t time_ns, struct away_time *ret)
 {
@@ -331,14 +336,14 @@ struct away_shares {
 	size_t count;
 };
 
-/* The longest wait for a lock of those that were added up. */
+/* The longest of the waits for a lock that were added up. */
 struct away_longest {
-	const struct away_time *as; /* its stack is that of; NULL: there is none */
+	const struct away_time *as; /* whose stack it has; NULL: none */
 	uint64_t lock;
 	uint64_t ns;
 };
 
-/* Puts one row. Only rows of locks say how many waits they stand for. */
+/* Adds one row. Only rows of locks say how many waits they represent. */
 static int put_share(struct bpf_programs *programs, const struct offcpu_lock_owner *owner,
 		     struct sample_row *row, enum offcpu_reason label, uint64_t lock,
 		     struct error *err)
@@ -356,7 +361,7 @@ static int put_share(struct bpf_programs *programs, const struct offcpu_lock_own
 	return perf_put_sample(programs->output, row, err);
 }
 
-/* Puts the rows of a part: sums are shared by the stacks of the place. */
+/* Adds the rows of a part: the stacks of the place share the sums. */
 static int put_part(struct bpf_programs *programs, const struct offcpu_lock_owner *owner,
 		    struct sample_row *row, const struct away_part *part,
 		    const struct away_shares *shares, struct error *err)
@@ -371,7 +376,9 @@ static int put_part(struct bpf_programs *programs, const struct offcpu_lock_owne
 		row->stack = share->stack;
 		row->weight = share->ns;
 		row->times = share->count;
-		/* Each wait for a lock is one: how long the longest was is to be seen. */
+		/*
+		 * Each wait for a lock is a sample of its own, so that the longest wait is visible.
+		 */
 		if (share->stack == part->stack && share->lock == 0 && part->lock == 0 &&
 		    once_ns > 0) {
 			row->weight += once_ns;
@@ -391,8 +398,8 @@ static int put_part(struct bpf_programs *programs, const struct offcpu_lock_owne
 }
 
 /*
- * Takes the longest wait for a lock out of what was added up: of those whose sums came, and of the
- * one that was added to them, which slept once_ns.
+ * Removes the longest wait for a lock from the sums. It is either one of the summed waits or the
+ * one that was added to them, which slept for once_ns.
  */
 static struct away_longest take_longest(struct offcpu_place *place,
 					const struct bpf_walk_away *away, uint64_t once_ns,
@@ -436,8 +443,8 @@ static bool are_times_good(const struct bpf_walk_times *times)
 }
 
 /*
- * It slept, then waited for a CPU; one that was preempted only waited. Where no stack was taken
- * of the one time, the place has those of others.
+ * The thread slept, then waited for a CPU; a preempted thread only waited. If this wait has no
+ * stack of its own, the stacks of other waits at the place are used.
  */
 static int put_away(struct bpf_programs *programs, struct tracked_process *process,
 		    struct sample_row *row, const struct away_stacks *stacks,
@@ -452,7 +459,7 @@ static int put_away(struct bpf_programs *programs, struct tracked_process *proce
 	const struct bpf_walk_times *times = &away->times;
 	bool is_taken = away->head.kind != BPF_WALK_AWAY_SUMS;
 	uint64_t woken_ns = times->woken_ns > times->left_ns ? times->woken_ns : times->back_ns;
-	/* Who slept from the start, or is new, has no place in its program. */
+	/* A thread that has slept since the start, or is new, has no place in its program. */
 	uint32_t state = is_taken ? times->state : away->sums.state;
 	struct offcpu_place *place = offcpu_places_find(programs->places, times->tid, &away->sums);
 	struct away_time once = {.slept_stack =
@@ -476,7 +483,7 @@ static int put_away(struct bpf_programs *programs, struct tracked_process *proce
 	}
 	programs->output->stats.offcpu.summed +=
 		away->sums.count + (!is_taken && times->left_ns != 0);
-	/* Only what was taken at random stands for others. */
+	/* Only waits that were chosen at random represent others. */
 	if (is_taken && (!away->sums.forced || place->count == 0))
 		offcpu_place_add(place, &once);
 	else if (place->count == 0)
@@ -511,12 +518,12 @@ static int put_away(struct bpf_programs *programs, struct tracked_process *proce
 	return put_part(programs, &owner, row, &waited, &shares, err);
 }
 
-/* The stacks of a thread that was away, from the slice that came when it left. */
+/* The stacks of a thread that was off its CPU, from the slice that was sent when it left. */
 static void stacks_of_leaver(struct bpf_programs *programs, uint32_t tid, struct away_stacks *ret)
 {
 	struct kept_stack leaver;
 
-	/* It is for this time alone: the next is not to be taken for it. */
+	/* It is valid for this wait only, and must not be used for the next one. */
 	if (!kept_stacks_take(&programs->leavers, tid, &leaver))
 		return;
 	if (sink_stack(programs->output->sink, leaver.frames, leaver.count, &ret->alone) < 0)
@@ -527,10 +534,10 @@ static void stacks_of_leaver(struct bpf_programs *programs, uint32_t tid, struct
 	free(leaver.frames);
 }
 
-/* How far the stack of a record is behind where others have it. */
+/* How far the stack starts behind its usual position in a record. */
 #define STACK_BEHIND ((uint32_t)(BPF_WALK_AWAY_BYTES - sizeof(struct bpf_walk_head)))
 
-/* The same from its record: the stack follows the times, as it follows the head elsewhere. */
+/* The same from its record, in which the stack follows the times instead of the head. */
 static void stacks_of_record(struct bpf_programs *programs, struct tracked_process *process,
 			     const struct sample_record *sample, const struct bpf_walk_away *away,
 			     struct away_stacks *ret)
@@ -559,7 +566,7 @@ int bpf_sample_away(struct bpf_programs *programs, struct sample_record *sample,
 	struct bpf_walk_away away;
 
 	if (sample->raw[0] == BPF_WALK_LEAVING) {
-		/* If it cannot be kept the record itself will be lost, and is counted then. */
+		/* If it cannot be stored, the record itself will be lost, and is counted then. */
 		(void)bpf_sample_keep_leaver(programs, sample);
 		return 0;
 	}
@@ -573,7 +580,7 @@ int bpf_sample_away(struct bpf_programs *programs, struct sample_record *sample,
 				   (pid_t)away.times.tid, &process, &row.thread) < 0)
 		return perf_lose_sample(programs->output, sample->time_ns);
 	if (away.times.left_ns != 0)
-		sample->time_ns = away.times.left_ns; /* what was mapped then */
+		sample->time_ns = away.times.left_ns; /* what was mapped at that time */
 	if (away.head.kind == BPF_WALK_AWAY_SLICE)
 		stacks_of_leaver(programs, away.times.tid, &stacks);
 	else if (away.head.kind == BPF_WALK_AWAY)
@@ -604,11 +611,11 @@ static void show_still_away(void *self, const struct bpf_walk_away *away)
 	    still->now_ns - copy.times.left_ns >= still->programs->least_away_ns) {
 		copy.sums = away->places[place].sums;
 		copy.sums.state =
-			away->times.state; /* one that slept from the start has no place */
+			away->times.state; /* a thread that slept from the start has no place */
 		if (still->result == 0)
 			still->result = bpf_sample_away(still->programs, &sample, still->err);
 	} else {
-		place = BPF_WALK_PLACES; /* its sums are not put yet */
+		place = BPF_WALK_PLACES; /* its sums have not been added yet */
 	}
 	copy.head.kind = BPF_WALK_AWAY_SUMS;
 	copy.times.left_ns = 0;

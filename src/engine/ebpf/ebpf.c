@@ -44,7 +44,7 @@ uint32_t ebpf_namespace_of_ids(void)
 	return (uint32_t)status.st_ino;
 }
 
-/* What cannot be asked of this engine. */
+/* Options that this engine does not support. */
 static int check(const struct engine_config *config, struct error *err)
 {
 	if (config->unwind != ENGINE_UNWIND_AUTO) {
@@ -55,7 +55,7 @@ static int check(const struct engine_config *config, struct error *err)
 	return 0;
 }
 
-/* By perf events alone, with a word on why. */
+/* Uses perf events only, and says why. */
 static int fall_back(const struct engine_config *config, const struct target *target,
 		     struct sink *sink, const struct error *why, void **ret_self, struct error *err)
 {
@@ -70,7 +70,7 @@ static int fall_back(const struct engine_config *config, const struct target *ta
 	return r;
 }
 
-/* What is not granted, in words. */
+/* Describes what the kernel did not permit. */
 static void note_limits(const struct engine_config *config, const struct target *target,
 			const struct walker *walker, struct perf_engine *engine)
 {
@@ -88,14 +88,14 @@ static void note_limits(const struct engine_config *config, const struct target 
 					    "counted");
 }
 
-/* The threads that there are to be kept in mind; 0 when there is no telling. */
+/* The number of threads to track; 0 if it is not known. */
 static uint32_t count_threads(const struct target *target)
 {
 	struct pid_list processes = {0};
 	struct pid_list list = {0};
 	uint32_t count;
 
-	/* What is gone has none. */
+	/* A process that has ended has none. */
 	if (target->kind == TARGET_MACHINE)
 		(void)process_list(&processes, NULL);
 	for (size_t i = 0; i < processes.count; i++)
@@ -110,7 +110,7 @@ static uint32_t count_threads(const struct target *target)
 	return count;
 }
 
-/* Programs run when perf events do: one without the other is of no use. */
+/* Programs run when perf events fire: one is useless without the other. */
 static int ebpf_engine_probe(struct error *err)
 {
 	int r = walker_probe(err);
@@ -141,7 +141,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 	struct error why;
 	int r;
 
-	/* What was asked for is the perf engine's way: programs would run for all tasks. */
+	/* The perf engine can do this better: programs would run for all tasks. */
 	if ((may_fall_back && config->unwind != ENGINE_UNWIND_AUTO) ||
 	    (config->mode == ENGINE_MODE_CPU && probe_event_is(config->event)))
 		return fall_back(config, target, sink, NULL, ret_self, err);

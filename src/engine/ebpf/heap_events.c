@@ -90,7 +90,7 @@ static int put(struct bpf_programs *programs, uint32_t thread, const struct heap
 	return vec_push(&heap->rows, row);
 }
 
-/* Says of a thread's first event which blocks are there. */
+/* Reports the blocks that already exist, before the first event of a thread. */
 static int put_rate(struct bpf_programs *programs, uint32_t thread, uint64_t time_ns)
 {
 	struct bpf_heap *heap = &programs->heap;
@@ -121,7 +121,7 @@ static bool read_end(const struct sample_record *sample, struct heap_event *ret)
 	return true;
 }
 
-/* The words of the block stand where others have the kernel's addresses. */
+/* The block's words are where other records have kernel addresses. */
 static bool read_block(struct bpf_programs *programs, struct tracked_process *process,
 		       struct sample_record *sample, struct heap_event *ret)
 {

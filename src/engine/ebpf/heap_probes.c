@@ -18,7 +18,7 @@
 #include "engine/ebpf/walker.h"
 #include "engine/ebpf/walker_programs.h"
 
-/* The kernel's ABI, which the headers of the machine that this is built on may not have yet. */
+/* Part of the kernel's ABI that the headers of the build machine may lack. */
 #define ATTACH_UPROBE_SESSION 57
 #define SCRATCHES_OF_CPU 2u /* HEAP_SLOTS */
 
@@ -42,13 +42,13 @@ static int set_maps(struct wick_bpf *programs, const struct heap_probes_config *
 {
 	const struct {
 		struct bpf_map *map;
-		uint32_t entries; /* 0: as it is */
+		uint32_t entries; /* 0: unchanged */
 	} maps[] = {
 		{programs->maps.heap_threads, 0},
 		{programs->maps.heap_counters, 0},
 		{programs->maps.heap_scratch, cpu_count * SCRATCHES_OF_CPU},
 		{programs->maps.heap_blocks, config && config->sample_bytes ? BPF_HEAP_BLOCKS : 1},
-		/* And what others need instead: */
+		/* Other kernels need this instead: */
 		{programs->maps.sample_scratch, config ? 1 : 0},
 	};
 	int r = 0;
@@ -84,7 +84,7 @@ int heap_probes_prepare(struct wick_bpf *programs, const struct heap_probes_conf
 	struct bpf_program *own[] = {programs->progs.heap_session, programs->progs.heap_entered,
 				     programs->progs.heap_returned, programs->progs.heap_space};
 
-	/* None can fail before loading. */
+	/* None of these can fail before loading. */
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		(void)bpf_program__set_autoload(own[i], config != NULL);
 	if (config) {
@@ -133,11 +133,11 @@ static int attach_single(struct heap_links *links, struct bpf_program *program, 
 		return -errno;
 	if (vec_push(&links->single, link) == 0)
 		return 0;
-	(void)bpf_link__destroy(link); /* frees it whatever happens */
+	(void)bpf_link__destroy(link); /* frees it even on failure */
 	return -ENOMEM;
 }
 
-/* Returns first: a call whose return is waited for has one. */
+/* Returns first, so that every call that is seen also has its return. */
 static int attach_pairs(struct heap_links *links, struct wick_bpf *programs,
 			const struct heap_places *places, pid_t pid)
 {
@@ -180,7 +180,7 @@ void heap_links_detach(struct heap_links *links)
 	if (links->session_fd >= 0)
 		(void)close(links->session_fd); /* ends with it */
 	links->session_fd = -1;
-	/* Entries first: nobody waits for a return then. */
+	/* Entries first, so that no call is left waiting for its return. */
 	while (links->single.count > 0)
 		(void)bpf_link__destroy(links->single.items[--links->single.count]);
 	vec_fini(&links->single);
@@ -198,7 +198,7 @@ int heap_probes_space(struct walker *walker, pid_t pid, struct bpf_walk_key *ret
 		n = read(fd, ret, sizeof(*ret));
 		(void)close(fd); /* only read from */
 	}
-	(void)bpf_link__destroy(link); /* frees it whatever happens */
+	(void)bpf_link__destroy(link); /* frees it even on failure */
 	if (fd < 0)
 		return fd;
 	return n == (ssize_t)sizeof(*ret) && ret->mm != 0 ? 0 : -ESRCH;

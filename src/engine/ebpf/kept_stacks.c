@@ -12,7 +12,7 @@ void kept_stacks_fini(struct kept_stacks *stacks)
 	vec_fini(&stacks->items);
 }
 
-/* Those whose record never came: their threads have ended, or the record was lost. */
+/* Stacks whose record never arrived: the thread has ended, or the record was lost. */
 static void drop_first_half(struct kept_stacks *stacks)
 {
 	size_t half = stacks->items.count / 2;
@@ -53,7 +53,7 @@ void kept_stacks_set_facts(struct kept_stacks *stacks, const struct stack_facts 
 
 bool kept_stacks_take(struct kept_stacks *stacks, uint32_t tid, struct kept_stack *ret)
 {
-	/* What was put last is asked for first, as a rule. */
+	/* The stack that was stored last is usually requested first. */
 	for (size_t i = stacks->items.count; i-- > 0;) {
 		if (stacks->items.items[i].tid != tid)
 			continue;

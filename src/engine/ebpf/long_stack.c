@@ -14,7 +14,7 @@ void long_stack_fini(struct long_stack *stack)
 	*stack = (struct long_stack){0};
 }
 
-/* The size of the stack in a record; 0 when it is none, or makes no sense. */
+/* The size of the stack in a record; 0 if there is none or it is invalid. */
 static uint64_t stack_bytes_of(const struct sample_record *sample)
 {
 	uint64_t size;

@@ -16,7 +16,7 @@
 #include "proc/maps.h"
 #include "proc/module_file.h"
 
-/* Maps that may be read at once, and how long it takes until one more may be. */
+/* How many maps may be read in a row, and the time until one more may be read. */
 #define READS_AT_ONCE 64u
 #define READ_GAP_NS (10 * NS_PER_MS)
 
@@ -31,8 +31,8 @@ struct offcpu_locks {
 	struct module_files *files;
 	VEC(struct known_lock) items;
 	struct id_index index;
-	uint32_t others; /* the label set of those there is no room for; 0: not needed yet */
-	/* The map that was read last, and how often that was done. */
+	uint32_t others; /* the label set for locks that do not fit; 0: not needed yet */
+	/* The map that was read last, and how many were read. */
 	struct maps maps;
 	uint32_t number;
 	bool has_maps;
@@ -76,7 +76,7 @@ static bool may_read(struct offcpu_locks *locks, uint64_t now_ns)
 	return true;
 }
 
-/* What an address is in. A process that has ended is as it was when it was last looked at. */
+/* The region of an address. For a process that has ended, the last map that was read counts. */
 static const struct map_region *find_region(struct offcpu_locks *locks,
 					    const struct offcpu_lock_owner *owner, uint64_t address,
 					    uint64_t now_ns)
@@ -104,7 +104,10 @@ static bool is_of_file(const struct map_region *region)
 	       region->kind == REGION_MEMFD;
 }
 
-/* The region of the file whose data an address may be: what is zero at the start follows it. */
+/*
+ * The region of the file whose data may contain an address: its zeroed data (.bss) follows that
+ * region.
+ */
 static const struct map_region *file_region(const struct offcpu_locks *locks,
 					    const struct map_region *region)
 {
@@ -118,7 +121,7 @@ static const struct map_region *file_region(const struct offcpu_locks *locks,
 		       : NULL;
 }
 
-/* The address that a file has for one in memory. False: it is none of its. */
+/* Translates an address in memory to one of the file. False if it does not belong to the file. */
 static bool find_vaddr(struct offcpu_locks *locks, pid_t pid, const struct map_region *region,
 		       uint64_t address, uint64_t *ret)
 {
@@ -155,7 +158,7 @@ static void describe(struct offcpu_locks *locks, const struct offcpu_lock_owner 
 		bytes_printf(out, "%s+0x%" PRIx64, file->path, vaddr);
 	else if (region->path[0] == '[')
 		bytes_printf(out, "%s 0x%" PRIx64, region->path, address);
-	else if (region->path[0]) /* memory that is shared, by its place in the file */
+	else if (region->path[0]) /* shared memory, by its offset in the file */
 		bytes_printf(out, "%s+0x%" PRIx64, region->path,
 			     address - region->start + region->file_offset);
 	else
@@ -199,7 +202,7 @@ uint32_t offcpu_locks_label(struct offcpu_locks *locks, const struct offcpu_lock
 	describe(locks, owner, address, now_ns, &text);
 	lock.labels = text.failed ? 0 : make_labels(locks, (const char *)text.data);
 	bytes_fini(&text);
-	/* Without memory it is described again next time. */
+	/* If out of memory, it is described again next time. */
 	if (vec_push(&locks->items, lock) == 0 &&
 	    id_index_add(&locks->index, hash, (uint32_t)(locks->items.count - 1)) < 0)
 		locks->items.count--;

@@ -8,14 +8,16 @@
 #include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
 
-/* A place for which there is no room takes that of another; its stacks come again soon. */
+/* A place for which there is no room replaces another one, whose stacks will soon arrive again. */
 #define PLACES 8192u
-/* Each time that is added, sums lose so much: those of the last hundred or so count. */
+/* Each wait that is added makes the sums fade by this much: about the last hundred waits count. */
 #define FADES 64u
-/* Of one time: enough for fading to tell. */
+/* Units of one wait: fine enough for the sums to fade. */
 #define CHANCE (FADES * FADES)
 
-/* Of a whole turn: what follows each other by this part is spread evenly, however long it goes on.
+/*
+ * A fraction of a whole turn: steps of this size are spread evenly, regardless of how many there
+ * are.
  */
 #define GOLDEN_TURN UINT64_C(0x9e3779b97f4a7c15)
 
@@ -60,8 +62,9 @@ struct offcpu_place *offcpu_places_find(struct offcpu_places *places, uint32_t t
 }
 
 /*
- * The stack with the least time makes room for a new one. A place that is anywhere has stacks and
- * locks without end: there the oldest does, else the first ones would have the time of all others.
+ * A new stack replaces the one with the least time. The place "anywhere" has an unlimited number of
+ * stacks and locks, so there a new one replaces the oldest: otherwise the first ones would get the
+ * time of all others.
  */
 static struct away_time *make_room(struct offcpu_place *place)
 {
@@ -103,7 +106,7 @@ void offcpu_place_add(struct offcpu_place *place, const struct away_time *time)
 	known->chance += CHANCE;
 }
 
-/* How much of the turns a stack has; none if another lock is asked for. */
+/* The share of the turns that a stack has; 0 if another lock is requested. */
 static double weight_of(const struct away_time *time, const uint64_t *lock)
 {
 	return lock && time->lock != *lock ? 0 : (double)time->slept_ns + 1;
@@ -147,7 +150,7 @@ static size_t add(struct away_share *shares, size_t count, const struct away_sha
 	return i < count ? count : count + 1;
 }
 
-/* How many of the times each one has: a part is one at least; the first has what is left. */
+/* How many of the waits each stack gets: at least one each; the first gets the rest. */
 static void share_count(struct away_share *parts, size_t count, uint64_t times)
 {
 	uint64_t free_times = times > count ? times - count : 0;
@@ -170,7 +173,7 @@ static void share_count(struct away_share *parts, size_t count, uint64_t times)
 		parts[0].count += left;
 }
 
-/* `parts` are the times of the stacks; what rounding leaves goes to the first one. */
+/* `parts` are the times of the stacks; the first gets what rounding leaves. */
 static size_t share(struct away_share *parts, size_t count, struct away_sum sum)
 {
 	uint64_t left_ns = sum.ns;
@@ -213,11 +216,11 @@ size_t offcpu_place_share_slept(struct offcpu_place *place, struct away_sum sum,
 						 .chance = time->chance,
 						 .facts = time->facts});
 	}
-	/* Where there are more shares than times, they are taken back from the next. */
+	/* If there are more shares than waits, the next ones give some back. */
 	sum.count -= paid;
 	count = share(shares, count, sum);
 	for (size_t i = 0; i < count; i++) {
-		/* What no single time can be must not look like one. */
+		/* A sum that cannot be a single wait must not look like one. */
 		if (shares[i].count == 1 && sum.longest_ns > 0 && shares[i].ns > sum.longest_ns)
 			shares[i].count = 2;
 		given += shares[i].count;

@@ -19,12 +19,12 @@
 #include "model/sink.h"
 
 #define LOOK_NS (250 * NS_PER_MS)
-/* What threads must have run before a share of it says anything. */
+/* The CPU time below which a share of it is not meaningful. */
 #define RUN_LEAST_NS (20 * NS_PER_MS)
-/* The gap begins with the least; where long times alone count, with none. */
+/* The gap starts at its minimum, or at 0 if only long waits count. */
 #define GAP_LEAST_NS (1 * NS_PER_MS)
 #define GAP_MOST_NS (64 * NS_PER_MS)
-/* Below that part of the budget stacks are taken more often again. */
+/* Below this part of the budget, stacks are recorded more often again. */
 #define TOO_LITTLE 0.4
 
 uint64_t offcpu_pace_look(struct offcpu_pace *pace, uint64_t cost_ns, uint64_t run_ns)
@@ -47,7 +47,10 @@ static void apply_gap(struct bpf_programs *programs)
 {
 	const struct offcpu_pace *pace = &programs->pace;
 
-	/* Who comes back in a pause is told at once, with its times: they are to be cut. */
+	/*
+	 * A thread that returns during a pause is reported at once with its times, so that they can
+	 * be cut.
+	 */
 	walker_set_away_gap(programs->walker,
 			    pace->budget > 0 && programs->rate->hz > 0 ? pace->gap_ns : 0);
 }
@@ -76,7 +79,7 @@ void offcpu_watch_look(struct bpf_programs *programs, uint64_t now_ns)
 	apply_gap(programs);
 }
 
-/* Where the kernel's functions lie that stacks of threads off their CPUs end in. */
+/* Where the kernel functions are that end the stacks of threads off their CPUs. */
 static int find_functions(struct bpf_programs *programs, const struct engine_config *config,
 			  struct error *err)
 {
@@ -136,7 +139,7 @@ int offcpu_watch_start(struct bpf_programs *programs, uint64_t now_ns, struct er
 		r = walker_watch(programs->walker, programs->watched.items[i], false, err);
 	if (r == 0)
 		r = walker_start(programs->walker, err);
-	/* In a pause that is done when it is over. */
+	/* During a pause, this is done when the pause ends. */
 	return r == 0 && !programs->pace.paused
 		       ? sleepers_begin(programs, programs->cgroup, now_ns, err)
 		       : r;

@@ -20,17 +20,17 @@
 #include "engine/ebpf/walker.h"
 #include "wire/bpf_walk.h"
 
-/* Address spaces that the programs can know at once: of one target, and of a machine. */
+/* How many address spaces the programs can know at once, for one target and for a machine. */
 #define SPACES_FEW 1024u
 #define SPACES_MANY 16384u
-/* Threads off their CPUs that they can keep in mind; each takes 6.5 KiB. */
+/* How many threads off their CPUs they can track; each takes 6.5 KiB. */
 #define AWAY_FEW 2048u
 #define AWAY_MANY 8192u
 #define AWAY_MOST 65536u
 
 #define LOG_BYTES 4096u
 
-/* Descriptors that loading takes besides maps and programs: types, probes of features. */
+/* Descriptors that loading needs besides maps and programs: types, probes of features. */
 #define SPARE_DESCRIPTORS 8u
 
 __attribute__((format(printf, 2, 0))) static int print_to_log(enum libbpf_print_level level,
@@ -39,7 +39,7 @@ __attribute__((format(printf, 2, 0))) static int print_to_log(enum libbpf_print_
 	char *text = NULL;
 	size_t size;
 
-	/* The verifier's reasons are long, and the end of them is what matters. */
+	/* The verifier's log is long, and its end is what matters. */
 	if (!log_wants(level == LIBBPF_DEBUG ? LOG_LEVEL_TRACE : LOG_LEVEL_DEBUG) ||
 	    vasprintf(&text, format, arguments) < 0)
 		return 0;
@@ -57,10 +57,10 @@ static void lift_memory_limit(void)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
 
-	(void)setrlimit(RLIMIT_MEMLOCK, &limit); /* loading tells when it was needed */
+	(void)setrlimit(RLIMIT_MEMLOCK, &limit); /* if it was needed, loading fails */
 }
 
-/* Other engines do not see time off the CPUs alone, nor who wakes others. */
+/* Other engines can record neither off-CPU time alone nor wakers. */
 static const char *other_way(const struct walker_config *config)
 {
 	if (config->wakers)
@@ -74,7 +74,7 @@ static int explain_load(int code, const struct walker_config *config, struct err
 	error_remedy(err, "%s%s; WICK_LOG=debug shows the kernel's message",
 		     code == -EPERM || code == -EACCES ? "run as root, or " : "",
 		     other_way(config));
-	/* What the verifier does not take is no mistake of whoever typed the command. */
+	/* If the verifier rejects a program, that is not the user's mistake. */
 	if (code == -EINVAL)
 		code = -EOPNOTSUPP;
 	if (err)
@@ -121,11 +121,11 @@ static int set_watch(struct wick_bpf *programs, const struct walker_config *conf
 	if (stat(config->watch_cgroup, &status) < 0)
 		return error_file(err, -errno, "cannot open the control group %s",
 				  config->watch_cgroup);
-	programs->rodata->watch_cgroup = status.st_ino; /* is the number of the group */
+	programs->rodata->watch_cgroup = status.st_ino; /* it is the ID of the group */
 	return 0;
 }
 
-/* The programs that see all tasks. */
+/* The programs that run for all tasks. */
 static void choose_programs(struct wick_bpf *programs, const struct walker_config *config)
 {
 	struct bpf_program *watching[] = {programs->progs.switched, programs->progs.woken,
@@ -133,7 +133,7 @@ static void choose_programs(struct wick_bpf *programs, const struct walker_confi
 					  programs->progs.execed,   programs->progs.ended,
 					  programs->progs.sleepers};
 
-	/* Neither can fail before loading. */
+	/* Neither of these can fail before loading. */
 	for (size_t i = 0; i < ARRAY_SIZE(watching); i++)
 		(void)bpf_program__set_autoload(watching[i], config->away);
 	(void)bpf_program__set_autoload(programs->progs.waking, config->away && config->wakers);
@@ -141,7 +141,10 @@ static void choose_programs(struct wick_bpf *programs, const struct walker_confi
 
 #if defined(__x86_64__)
 
-/* The programs; with variables of the kernel, to tell interrupts from tasks that wake others. */
+/*
+ * The programs, with variables of the kernel that distinguish interrupts from tasks that wake
+ * others.
+ */
 static struct wick_bpf *open_programs(bool with_variables)
 {
 	struct wick_bpf *programs;
@@ -177,8 +180,8 @@ static const bool needs_variables = false;
 #endif
 
 /*
- * Whether there are descriptors for all maps and programs. Where there are not, some loader
- * or other takes what it is told for a feature that is missing, and says nonsense.
+ * Whether there are descriptors for all maps and programs. Otherwise the loader takes the failure
+ * for a missing feature, and its message is misleading.
  */
 static int check_descriptors(const struct wick_bpf *programs, struct error *err)
 {
@@ -186,7 +189,7 @@ static int check_descriptors(const struct wick_bpf *programs, struct error *err)
 	struct bpf_program *program;
 	struct bpf_map *map;
 	uint64_t wanted = SPARE_DESCRIPTORS;
-	int next = open("/", O_PATH | O_CLOEXEC); /* the lowest that is free */
+	int next = open("/", O_PATH | O_CLOEXEC); /* the lowest free one */
 
 	if (next >= 0)
 		(void)close(next);
@@ -255,6 +258,6 @@ int program_load(const struct walker_config *config, struct wick_bpf **ret,
 	*ret_knows_interrupts = false;
 	r = load(config, false, ret, err);
 	if (r == 0 && err)
-		*err = (struct error){0}; /* of the first try */
+		*err = (struct error){0}; /* from the first attempt */
 	return r;
 }

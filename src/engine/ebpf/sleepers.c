@@ -18,7 +18,7 @@
 
 struct sleepers {
 	struct bpf_programs *programs;
-	bool some; /* only those of the list */
+	bool some; /* only those in the list */
 	struct pid_list list;
 	uint64_t now_ns;
 };
@@ -38,7 +38,7 @@ static bool is_wanted(const struct sleepers *sleepers, pid_t tid)
 		bsearch(&tid, sleepers->list.items, sleepers->list.count, sizeof(tid), compare));
 }
 
-/* Adds the stack itself to what the kernel told. */
+/* Adds the stack itself to the kernel's record. */
 static void read_stack(struct bpf_walk_slice *slice)
 {
 	uint64_t sp = slice->registers[UNWIND_NATIVE.sp_register];
@@ -65,7 +65,7 @@ static void begin(void *self, struct bpf_walk_slice *slice)
 	struct long_stack *rest = &sleepers->programs->long_stack;
 	bool has_stack;
 
-	/* One that sleeps since before a pause has its stack. */
+	/* A thread that has slept since before a pause already has its stack. */
 	if (!is_wanted(sleepers, sample.tid) ||
 	    walker_knows_away(sleepers->programs->walker, slice->task))
 		return;
@@ -77,7 +77,7 @@ static void begin(void *self, struct bpf_walk_slice *slice)
 					   rest->bytes + rest->size, LONG_STACK_BYTES - rest->size);
 	bpf_sample_name(sleepers->programs, &sample);
 	has_stack = bpf_sample_keep_leaver(sleepers->programs, &sample);
-	/* One that is back, or was, has a stack of another time. */
+	/* A thread that has returned since then has the stack of another wait. */
 	if (!walker_begin_away(sleepers->programs->walker, slice->task, &times, has_stack))
 		bpf_sample_forget_leaver(sleepers->programs, times.tid);
 }

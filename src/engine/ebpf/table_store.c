@@ -21,7 +21,7 @@ int table_store_init(struct table_store *store, int chunks_fd, int rules_fd)
 	static const struct unwind_rule none;
 
 	*store = (struct table_store){.chunks_fd = chunks_fd, .rules_fd = rules_fd};
-	/* Rule 0 is that there is none, which is what an array begins with. */
+	/* Rule 0 means "no rule", which is what a new array contains. */
 	return vec_push(&store->rules, none) < 0 ? -ENOMEM : 0;
 }
 
@@ -69,7 +69,7 @@ void table_store_fini(struct table_store *store)
 		vec_fini(&store->free[i]);
 }
 
-/* Shows the chunks from `first` on to the programs, all at once where the kernel can. */
+/* Publishes the chunks from `first` on to the programs, all at once if the kernel can do that. */
 static int show_chunks(struct table_store *store, uint32_t first)
 {
 	struct bpf_map_batch_opts options = {.sz = sizeof(options)};
@@ -99,7 +99,10 @@ int table_store_reserve(struct table_store *store, uint64_t words)
 	size_t first = store->chunks.count;
 	int r = 0;
 
-	/* Before any is made: what does not fit is not to take what there is. */
+	/*
+	 * Checked before any is created: a table that does not fit must not use up the space that
+	 * there is.
+	 */
 	if (words > (uint64_t)BPF_WALK_CHUNKS * BPF_WALK_CHUNK_WORDS - store->next)
 		return -ENOSPC;
 	while (r == 0 &&
@@ -120,7 +123,7 @@ int table_store_reserve(struct table_store *store, uint64_t words)
 	return r;
 }
 
-/* Sets aside words; with `whole` they lie in one chunk. */
+/* Reserves words; with `whole`, all in one chunk. */
 static int allocate(struct table_store *store, uint64_t count, bool whole, uint32_t *ret_first)
 {
 	uint64_t left = BPF_WALK_CHUNK_WORDS - store->next % BPF_WALK_CHUNK_WORDS;
@@ -142,7 +145,7 @@ static void put_word(struct table_store *store, uint64_t at, uint64_t word)
 		word;
 }
 
-/* The number of a rule in the common dictionary; -ENOSPC when that is full. */
+/* The number of a rule in the shared dictionary; -ENOSPC if it is full. */
 static int rule_number(struct table_store *store, const struct unwind_rule *rule)
 {
 	uint64_t hash = XXH3_64bits_withSeed(rule, sizeof(*rule), hash_seed.first);
@@ -187,8 +190,8 @@ static void put_rows(struct table_store *store, const struct unwind_table *table
 }
 
 /*
- * For each page its rule, if it has but one, or the row that holds at its start and
- * the first one after its end.
+ * For each page: its rule, if it has only one; else the row at its start and the first row after
+ * its end.
  */
 static void put_pages(struct table_store *store, const struct unwind_table *table,
 		      const uint16_t *numbers, uint32_t first, uint32_t count)
@@ -264,7 +267,7 @@ static size_t class_of(uint32_t count)
 	return class;
 }
 
-/* Room that was given back long enough ago. */
+/* Space that was freed long enough ago. */
 static bool reuse(struct table_store *store, size_t class, uint32_t *ret_first)
 {
 	if (store->free[class].count == 0 ||

@@ -20,13 +20,16 @@
 #include "process_stacks/process_tracker.h"
 #include "wire/bpf_walk.h"
 
-/* Threads that were woken and are not back yet; more means that records were lost. */
+/*
+ * The most threads that were woken but are not back on a CPU yet; if there are more, records were
+ * lost.
+ */
 #define KEPT_MAX 8192u
 
 /*
- * Functions that an interrupt runs, what it is called then, and of which kind it is where
- * the kernel does not say. The entries of x86-64's interrupts stand last: something named
- * more closely runs above most of them.
+ * Functions that interrupts run, the name to show, and the kind of interrupt if the kernel does not
+ * report it. The entry points of x86-64 come last, because a function with a more specific name
+ * runs above most of them.
  */
 static const struct {
 	const char *function;
@@ -55,17 +58,17 @@ static const struct {
 	{"fred_extint", "[interrupt]", BPF_WALK_BY_INTERRUPT},
 };
 
-/* Where a function of the kernel lies; none that is not there. */
+/* The address range of a kernel function; empty if it does not exist. */
 struct function {
 	uint64_t start;
 	uint64_t bytes;
 };
 
 struct wakers {
-	struct kept_stacks stacks; /* by the thread that is woken */
+	struct kept_stacks stacks; /* by the woken thread */
 	VEC(struct frame) joint;   /* scratch */
 	struct function sources[ARRAY_SIZE(sources)];
-	struct function local; /* which runs what the task itself has caused */
+	struct function local; /* which runs work that the task itself caused */
 };
 
 static struct function find_function(const struct engine_config *config, const char *name)
@@ -112,7 +115,7 @@ static bool is_in(uint64_t pc, struct function function)
 	return function.start != 0 && pc - function.start < function.bytes;
 }
 
-/* Whether the task itself has caused what runs between its own doings: it sends to this machine. */
+/* Whether the task itself caused the work that runs in between: it sends to this machine. */
 static bool is_local(const struct wakers *wakers, const struct sample_record *sample,
 		     const struct bpf_walk_head *head)
 {
@@ -122,7 +125,7 @@ static bool is_local(const struct wakers *wakers, const struct sample_record *sa
 	return false;
 }
 
-/* The first function of an interrupt from the leaf on: its index and its frame's, or false. */
+/* The first interrupt function, starting at the leaf: its index and that of its frame, or false. */
 static bool find_source(const struct wakers *wakers, const struct sample_record *sample,
 			const struct bpf_walk_head *head, size_t *ret_source, uint16_t *ret_frame)
 {
@@ -136,7 +139,7 @@ static bool find_source(const struct wakers *wakers, const struct sample_record 
 	return false;
 }
 
-/* For whom the thread is woken: as the kernel says, or as its part of the stack shows. */
+/* What woke the thread: as the kernel says, or as the kernel's part of the stack shows. */
 static uint64_t context_of(const struct wakers *wakers, const struct sample_record *sample,
 			   const struct bpf_walk_head *head)
 {
@@ -151,8 +154,8 @@ static uint64_t context_of(const struct wakers *wakers, const struct sample_reco
 }
 
 /*
- * Names the interrupt. What lies below it on the stack is what it interrupted: the
- * kernel's part is cut there.
+ * Names the interrupt. The frames below it belong to the interrupted code, so the kernel's part is
+ * cut there.
  */
 static const char *name_interrupt(const struct wakers *wakers, const struct sample_record *sample,
 				  struct bpf_walk_head *head)
@@ -180,8 +183,8 @@ static bool put_place(struct bpf_programs *programs, struct wakers *wakers, cons
 }
 
 /*
- * The process of a waker. Of one that is not watched nobody tells that it has become another
- * program: a slice of a space that it did not have before does.
+ * The process of a waker. If it is not watched, its exec is not reported; a slice from a new
+ * address space reveals it.
  */
 static int find_process(struct bpf_programs *programs, const struct sample_record *sample,
 			const struct bpf_walk_head *head, struct tracked_process **ret)
@@ -198,7 +201,7 @@ static int find_process(struct bpf_programs *programs, const struct sample_recor
 				      &thread);
 }
 
-/* Makes the frames of a waker in the scratch. False when they cannot be had. */
+/* Creates the frames of a waker in the scratch buffer. False if that is not possible. */
 static bool make_frames(struct bpf_programs *programs, struct sample_record *sample,
 			const struct bpf_walk_head *head, const char *interrupt)
 {
@@ -208,7 +211,7 @@ static bool make_frames(struct bpf_programs *programs, struct sample_record *sam
 	size_t count;
 	const struct frame *frames;
 
-	/* An interrupt is nobody's: the process of no pid stands for it. */
+	/* An interrupt belongs to no process: the process without a pid represents it. */
 	if (interrupt)
 		sample->pid = sample->tid = 0;
 	if (find_process(programs, sample, head, &process) < 0 ||
@@ -216,7 +219,7 @@ static bool make_frames(struct bpf_programs *programs, struct sample_record *sam
 		return false;
 	(void)snprintf(name, sizeof(name), "%s/%d",
 		       process_tracker_thread_name(programs->output->tracker, sample->tid),
-		       (int)sample->tid); /* a cut name is fine */
+		       (int)sample->tid); /* a truncated name is fine */
 	wakers->joint.count = 0;
 	if (!put_place(programs, wakers, "[woken by]") ||
 	    !put_place(programs, wakers, interrupt ? interrupt : name))
@@ -245,16 +248,16 @@ void waker_keep(struct bpf_programs *programs, struct sample_record *sample)
 	    (context == BPF_WALK_BY_SOFTIRQ && !is_local(wakers, sample, &head))) {
 		interrupt = name_interrupt(wakers, sample, &head);
 	} else if (sample->pid <= 0) {
-		interrupt = "[unknown]"; /* outside this container, or on its last steps */
+		interrupt = "[unknown]"; /* outside this container, or exiting */
 	}
 	if (interrupt) {
-		head.kind = BPF_WALK_WAKER; /* what is there of a user's is not to be walked */
+		head.kind = BPF_WALK_WAKER; /* its user stack must not be walked */
 		head.user_count = 0;
 		head.end = BPF_WALK_NO_USER;
 	}
 	if (make_frames(programs, sample, &head, interrupt))
 		(void)kept_stacks_put(&wakers->stacks, (uint32_t)head.value, wakers->joint.items,
-				      wakers->joint.count); /* or the waker is not shown */
+				      wakers->joint.count); /* else the waker is not shown */
 }
 
 uint32_t waker_join(struct bpf_programs *programs, uint32_t tid, const struct frame *frames,

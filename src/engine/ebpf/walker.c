@@ -43,18 +43,18 @@
 #define CAP_PERFMON_BIT 38
 #define CAP_BPF_BIT 39
 
-/* An address space that the programs know, or are to be told of. */
+/* An address space that the programs know, or will be told about. */
 struct space {
 	struct bpf_walk_key key;
 	struct tracked_process *process;
-	uint32_t number;  /* of the process then */
-	uint64_t context; /* of its maps when it was told */
+	uint32_t number;  /* of the process at that time */
+	uint64_t context; /* of its maps when it was sent */
 	bool told;
 	bool wanted;
-	bool outlives;  /* has threads that go on after the first one has ended */
-	uint32_t first; /* word of its mappings */
+	bool outlives;  /* has threads that outlive the first one */
+	uint32_t first; /* the programs were told about its mappings */
 	uint32_t count;
-	uint32_t unknown; /* of these, those whose tables were not here */
+	uint32_t unknown; /* those of them whose tables were missing */
 };
 
 /* A module's table in the store. */
@@ -67,15 +67,15 @@ struct walker {
 	struct wick_bpf *programs;
 	struct table_store store;
 	int stats_fd;
-	uint64_t unkept; /* threads away from the start that there was no room for */
-	bool eager;      /* tables of all that is mapped, not of what stacks come to */
+	uint64_t unkept; /* threads off the CPU since the start that did not fit */
+	bool eager;      /* load the tables of everything mapped, not only of what stacks reach */
 	bool knows_interrupts;
 	uint32_t generation;
 	VEC(struct bpf_link *) links;
 	VEC(struct space) spaces;
-	struct bpf_walk_key met[1024];         /* some that were met lately, by hash */
+	struct bpf_walk_key met[1024];         /* some recent ones, by hash */
 	VEC(struct module_place) modules;      /* by module id */
-	VEC(struct bpf_walk_mapping) mappings; /* of the space that is being told */
+	VEC(struct bpf_walk_mapping) mappings; /* of the space that is being sent */
 };
 
 static void scope_release_walker(struct walker **walker)
@@ -178,7 +178,7 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 	if (r < 0)
 		return error_errno(err, r,
 				   "the eBPF engine cannot create the store of unwind tables");
-	walker->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME); /* or the cost is not known */
+	walker->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME); /* else the cost is not known */
 	*ret = scope_take(&walker);
 	return 0;
 }
@@ -276,7 +276,7 @@ int walker_start(struct walker *walker, struct error *err)
 void walker_stop(struct walker *walker)
 {
 	for (size_t i = 0; i < walker->links.count; i++)
-		(void)bpf_link__destroy(walker->links.items[i]); /* frees it whatever happens */
+		(void)bpf_link__destroy(walker->links.items[i]); /* frees it even on failure */
 	walker->links.count = 0;
 }
 
@@ -325,7 +325,7 @@ int walker_each_sleeper(struct walker *walker,
 		r = read_sleepers(fd, slice, show, self);
 	if (fd >= 0)
 		(void)close(fd);       /* only read from */
-	(void)bpf_link__destroy(link); /* frees it whatever happens */
+	(void)bpf_link__destroy(link); /* frees it even on failure */
 	return r < 0 ? error_errno(err, r, "the eBPF engine cannot list sleeping threads") : 0;
 }
 
@@ -340,7 +340,7 @@ bool walker_begin_away(struct walker *walker, uint32_t task, const struct bpf_wa
 	};
 	int r;
 
-	/* One that has left its CPU since is known better by now. */
+	/* For a thread that has left its CPU since then, there is newer information. */
 	r = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.away), &task, &away,
 				BPF_NOEXIST);
 	walker->unkept += r == -E2BIG;
@@ -383,7 +383,7 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	struct space *space = find_space(walker, key);
 
 	if (!space) {
-		/* Without memory its stacks keep coming as slices. */
+		/* If out of memory, its stacks keep arriving as slices. */
 		if (vec_push(&walker->spaces, (struct space){.key = *key}) < 0)
 			return;
 		space = &walker->spaces.items[walker->spaces.count - 1];
@@ -391,7 +391,7 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	space->process = process;
 	space->number = tracked_process_number(process);
 	space->wanted = true;
-	/* A stack that comes after the end of the first thread is of another. */
+	/* A stack that arrives after the end of the first thread belongs to another thread. */
 	space->outlives = tracked_process_ended(process);
 }
 
@@ -431,14 +431,14 @@ static struct module_place *place_of(struct walker *walker, uint32_t module)
 	return &walker->modules.items[module];
 }
 
-/* Puts the tables of what is mapped that can be had into the store. */
+/* Puts the tables of all mapped modules that have one into the store. */
 static void store_tables(struct walker *walker, struct process_tracker *tracker,
 			 const struct address_region *regions, size_t count)
 {
 	uint64_t words = 0;
 	bool store = false;
 
-	/* First all that is needed is added up, then it is put there. */
+	/* First the space needed is added up, then the tables are stored. */
 	do {
 		if (store && table_store_reserve(&walker->store, words) < 0)
 			return;
@@ -498,7 +498,7 @@ static void forget(struct walker *walker, struct space *space)
 	int fd = bpf_map__fd(walker->programs->maps.spaces);
 
 	if (space->told) {
-		(void)bpf_map_delete_elem(fd, &space->key); /* what is not there need not go */
+		(void)bpf_map_delete_elem(fd, &space->key); /* it may not exist */
 		table_store_release_mappings(&walker->store, space->first, space->count);
 	}
 	*space = walker->spaces.items[--walker->spaces.count];
@@ -533,8 +533,8 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 }
 
 /*
- * Whether there is something to tell that was not told. A stack may come as a slice
- * for ever, where tables lead to no code: that is no news.
+ * Whether there is anything new to send. Stacks without usable tables always arrive as slices; that
+ * alone is nothing new.
  */
 static bool has_news(struct walker *walker, struct process_tracker *tracker,
 		     const struct space *space)
@@ -544,7 +544,7 @@ static bool has_news(struct walker *walker, struct process_tracker *tracker,
 	uint32_t unknown = 0;
 
 	if (!space->told)
-		return space->wanted; /* else there was no room, and nobody misses it */
+		return space->wanted; /* else there was no room, and it is not missed */
 	if (tracked_process_context(space->process, ADDRESS_SPACE_NOW) != space->context)
 		return true;
 	if (!space->wanted || space->unknown == 0)
@@ -600,7 +600,7 @@ void walker_sum_counters(int map_fd, uint64_t *counters, uint32_t count)
 	free(values);
 }
 
-/* How often a program has run, and for how long: both 0 where the kernel does not tell. */
+/* How often a program has run, and for how long: both 0 if the kernel does not say. */
 static void add_runs(const struct bpf_program *program, uint64_t *runs, uint64_t *run_ns)
 {
 	struct bpf_prog_info info = {0};
@@ -614,8 +614,9 @@ static void add_runs(const struct bpf_program *program, uint64_t *runs, uint64_t
 }
 
 /*
- * What the kernel counts for all runs is more than what the program has timed: that is the same
- * for each. All wakeups take about as long: those of watched threads have their share.
+ * The kernel counts more time for all runs than the program measured; the difference is the same
+ * for each run. All wakeups take about the same time, so those of watched threads are charged their
+ * share.
  */
 static uint64_t own_ns_of(const struct walker_stats *stats, uint64_t timed_ns, uint64_t wakeups,
 			  uint64_t wakeups_ns)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
-/* The walker of a build without eBPF: it says so, and nobody gets further than that. */
+/*
+ * The walker of a build without eBPF: its probe says so, and the other functions are never called.
+ */
 
 #include <errno.h>
 
