@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
-#define ENDED (-1) /* the thread of an entry that counts no more */
+#define ENDED (-1) /* the thread of an entry that is no longer counted */
 
-/* Entries of ended threads that are worth clearing away. */
+/* The number of entries of ended threads from which removing them is worthwhile. */
 #define ENDED_MAX 4096u
 
 void counters_fini(struct counters *counters)
@@ -56,7 +56,7 @@ int counters_since(struct counters *counters, pid_t tid, uint32_t cpu, uint64_t 
 	return 0;
 }
 
-/* Clears away the entries of threads that have ended. */
+/* Removes the entries of threads that have ended. */
 static void compact(struct counters *counters)
 {
 	size_t kept = 0;
@@ -68,7 +68,7 @@ static void compact(struct counters *counters)
 		if (item.tid == ENDED)
 			continue;
 		counters->items.items[kept] = item;
-		/* It had room for more than these. */
+		/* There was room for more than these. */
 		(void)id_index_add(&counters->index, hash_of(item.tid, item.cpu), (uint32_t)kept);
 		kept++;
 	}

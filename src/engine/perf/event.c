@@ -167,9 +167,9 @@ void event_grant_init(struct event_grant *grant, const struct event_request *req
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	/*
-	 * Of commands alone, whose events nobody else is likely to share: Linux marks the records
-	 * that others get of the same mapping as ones with a build id too, though theirs have none.
-	 * perf takes the device there for a length and crashes.
+	 * Only for commands, whose events nobody else is likely to share: Linux also marks other
+	 * observers' records of the same mapping as having a build id, although they have none.
+	 * perf then takes the device for a length and crashes.
 	 */
 	attr->build_id = request->enable_on_exec;
 	attr->comm = 1;
@@ -263,7 +263,7 @@ bool event_lower(struct event_grant *grant, int code)
 	return false;
 }
 
-/* kernel.perf_event_paranoid must be that or lower; NO_SETTING when none allows it. */
+/* kernel.perf_event_paranoid must be at most this; NO_SETTING if no value allows it. */
 #define NO_SETTING (-2)
 
 static int paranoid_for(const struct event_grant *grant, pid_t tid)
@@ -304,7 +304,7 @@ static int explain(const struct event_grant *grant, int code, pid_t tid, struct 
 		return code;
 	if (code == -EACCES || code == -EPERM)
 		return refused(grant, code, tid, err);
-	if (code == -EMFILE || code == -ENFILE) /* its remedy comes with it */
+	if (code == -EMFILE || code == -ENFILE) /* the message includes the remedy */
 		return error_errno(err, code, "each thread needs a perf event on each CPU");
 	if (code == -ENOENT || code == -EOPNOTSUPP || code == -ENODEV) {
 		(void)error_set(err, code, "this machine cannot count %s", grant->name);

@@ -71,7 +71,7 @@ int event_group_open(const struct event_kind *member, const struct perf_event_at
 	attr.config = member->config;
 	attr.config1 = member->config1;
 	attr.config2 = member->config2;
-	/* It only counts, whenever its leader does. */
+	/* It only counts, while its leader counts. */
 	attr.freq = 0;
 	attr.sample_period = 0;
 	attr.disabled = 0;
@@ -123,7 +123,7 @@ void event_group_probe(struct event_group *group, const struct event_request *re
 		works.members[works.member_count++] = group->members[i];
 	}
 	for (size_t i = 0; i < works.member_count; i++)
-		(void)close(fds[i]); /* none was ever enabled */
+		(void)close(fds[i]); /* it was never enabled */
 	(void)close(leader_fd);
 	*group = works;
 }

@@ -12,7 +12,7 @@
 
 #include "engine/perf/ring.h"
 
-/* A record that was begun before the output was held back may end while we copy. */
+/* A record that was begun before the output was paused may be completed while we copy. */
 #define COPIES_MAX 4
 
 static size_t page_bytes(void)
@@ -33,7 +33,7 @@ static void free_copies(struct overwrite_ring *from, struct ring *to)
 int overwrite_ring_init(struct overwrite_ring *from, struct ring *to, int fd, void *base,
 			size_t data_bytes)
 {
-	/* What waits to be read since the last time, and all that may be new. */
+	/* Records left over from the last time, plus everything that may be new. */
 	size_t room = 2 * data_bytes;
 
 	*to = (struct ring){.base = calloc(1, page_bytes() + room), .data_bytes = room};
@@ -56,7 +56,9 @@ int overwrite_ring_init(struct overwrite_ring *from, struct ring *to, int fd, vo
 
 int overwrite_ring_map(struct overwrite_ring *from, struct ring *to, int fd, size_t data_bytes)
 {
-	/* Not being able to give room back is what makes the kernel overwrite it. */
+	/*
+	 * A read-only mapping, which cannot return space, makes the kernel overwrite old records.
+	 */
 	void *base = mmap(NULL, page_bytes() + data_bytes, PROT_READ, MAP_SHARED, fd, 0);
 	int r;
 
@@ -81,7 +83,7 @@ static uint64_t look(const struct overwrite_ring *from)
 	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* Copies the bytes from a position on, the newest first. */
+/* Copies the bytes from a position on; the newest come first. */
 static void copy_from(const struct overwrite_ring *from, uint64_t head, size_t size)
 {
 	size_t at = head & (from->data_bytes - 1);
@@ -94,15 +96,15 @@ static void copy_from(const struct overwrite_ring *from, uint64_t head, size_t s
 }
 
 /*
- * Copies all that is new while nothing newer comes, and no older is overwritten. Returns
- * where it begins; *size becomes what there is of it.
+ * Copies everything new while the output is paused, so that nothing is added or overwritten.
+ * Returns where it begins; *size becomes its size.
  */
 static uint64_t copy_new(const struct overwrite_ring *from, size_t *size)
 {
 	uint64_t head;
 	int copies = 0;
 
-	/* What happens meanwhile the kernel counts, and tells with the next record. */
+	/* The kernel counts what it drops meanwhile, and reports it with the next record. */
 	(void)ioctl(from->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
 	do {
 		head = look(from);
@@ -114,7 +116,7 @@ static uint64_t copy_new(const struct overwrite_ring *from, size_t *size)
 	return head;
 }
 
-/* Moves what is still to be read to the start. Returns how many bytes it has. */
+/* Moves what has not been read yet to the start. Returns its size in bytes. */
 static size_t close_up(struct ring *to)
 {
 	struct perf_event_mmap_page *page = to->base;
@@ -127,7 +129,7 @@ static size_t close_up(struct ring *to)
 	return rest;
 }
 
-/* Finds the whole records, from the newest on. *ret_bytes becomes what they take. */
+/* Finds the complete records, starting with the newest. *ret_bytes becomes their total size. */
 static size_t find_records(const struct overwrite_ring *from, size_t size, size_t *ret_bytes)
 {
 	size_t count = 0;
@@ -136,7 +138,7 @@ static size_t find_records(const struct overwrite_ring *from, size_t size, size_
 	while (size - at >= sizeof(struct perf_event_header)) {
 		const struct perf_event_header *header = (const void *)(from->newest + at);
 
-		/* The oldest may be cut, and in a ring that was never full none follows it. */
+		/* The oldest may be cut off; in a ring that was never full, nothing follows it. */
 		if (header->size < sizeof(*header) || header->size % 8 != 0 ||
 		    header->size > size - at)
 			break;
@@ -147,7 +149,7 @@ static size_t find_records(const struct overwrite_ring *from, size_t size, size_
 	return count;
 }
 
-/* Appends records in order of time. Returns how many are samples. */
+/* Appends records in time order. Returns how many are samples. */
 static uint64_t append(const struct overwrite_ring *from, struct ring *to, size_t count)
 {
 	struct perf_event_mmap_page *page = to->base;
@@ -173,7 +175,7 @@ uint64_t overwrite_ring_take(struct overwrite_ring *from, struct ring *to)
 	uint64_t lost;
 	uint64_t samples;
 
-	/* While too much waits to be read, what is new waits in the kernel. */
+	/* While too many records wait to be read, new ones stay in the kernel. */
 	if (look(from) == from->head || close_up(to) > from->data_bytes)
 		return 0;
 	head = copy_new(from, &size);

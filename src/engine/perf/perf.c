@@ -22,14 +22,16 @@
 #include "process_stacks/stack_cache.h"
 #include "unwind/frame.h"
 
-/* When to look again after something new was mapped; a machine has news all the time. */
+/*
+ * When to check again after something new was mapped; on a whole machine that happens all the time.
+ */
 #define NEWS_NS (5 * NS_PER_MS)
 #define NEWS_MACHINE_NS (50 * NS_PER_MS)
 
-/* Before that no figures of the cost are asked for: short recordings have them at their end. */
+/* The cost is not measured before this; short recordings measure it at the end. */
 #define COST_AFTER_NS (200 * NS_PER_MS)
 
-/* Busy time of the machine from which its ticks of 10 ms are fine enough. */
+/* The busy time of the machine from which ticks of 10 ms are accurate enough. */
 #define MACHINE_LEAST_NS (5 * NS_PER_SEC)
 
 static int perf_engine_open(const struct engine_config *config, const struct target *target,
@@ -86,7 +88,7 @@ int perf_engine_fd(void *self)
 	return engine->epoll_fd;
 }
 
-/* Takes notice of wake-ups; edge-triggered, so this resets them. */
+/* Consumes wake-ups; they are edge-triggered, so this resets them. */
 static void clear_wakeups(struct perf_engine *engine)
 {
 	struct epoll_event events[16];
@@ -95,15 +97,15 @@ static void clear_wakeups(struct perf_engine *engine)
 		;
 }
 
-/* Brings the programs up to date, and does it again soon while there is more to come. */
+/* Updates the programs, and does so again soon if more is expected. */
 static void update_programs(struct perf_engine *engine)
 {
 	uint64_t soon_ns = engine->machine ? NEWS_MACHINE_NS : NEWS_NS;
 	struct itimerspec times = {0};
 	uint64_t ticks;
 
-	(void)!read(engine->timer_fd, &ticks, sizeof(ticks)); /* nothing to read is fine */
-	/* Before the first sample the program is about to begin. */
+	(void)!read(engine->timer_fd, &ticks, sizeof(ticks)); /* may be empty */
+	/* Until the first sample, the program is about to start. */
 	if (perf_programs_drained(engine->programs) || engine->news ||
 	    (engine->command && engine->output.stats.samples.count == 0))
 		times.it_value.tv_nsec = (long)soon_ns;
@@ -111,7 +113,7 @@ static void update_programs(struct perf_engine *engine)
 	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
 }
 
-/* Lets the sink make room: what has gathered is with it, and no stack of it is waited for. */
+/* Lets the sink free memory: it has all samples, and none of them waits for a stack. */
 static int trim(struct perf_engine *engine, struct error *err)
 {
 	int r = sink_trim(engine->output.sink, err);
@@ -143,7 +145,7 @@ uint64_t perf_count_events_ns(struct perf_engine *engine, size_t events)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < events; i++) {
-		/* A group has the count of its events first, and then the leader's own. */
+		/* A group starts with the number of its events, followed by the leader's count. */
 		uint64_t values[2 + EVENT_MEMBERS_MAX];
 		size_t at = engine->grouped;
 
@@ -154,7 +156,7 @@ uint64_t perf_count_events_ns(struct perf_engine *engine, size_t events)
 	return sum;
 }
 
-/* How long the watched threads ran: what the events themselves have counted. */
+/* How long the watched threads ran, as counted by the events themselves. */
 uint64_t perf_count_run_ns(struct perf_engine *engine)
 {
 	struct machine_time now;
@@ -167,7 +169,7 @@ uint64_t perf_count_run_ns(struct perf_engine *engine)
 		       : 0;
 }
 
-/* The kernel tells of losses with the next record that has room: the last ones are not told. */
+/* The kernel reports losses with the next record that fits, so the last ones are never reported. */
 static int count_late_losses(struct perf_engine *engine, int r)
 {
 	struct perf_programs_counts counts;
@@ -190,13 +192,13 @@ int perf_engine_stop(void *self, struct error *err)
 	uint64_t now_ns = clock_monotonic_ns();
 	int drained;
 
-	/* Letting go takes a while on a busy machine: what threads do meanwhile is not recorded. */
+	/* Closing takes a while on a busy machine; what threads do meanwhile is not recorded. */
 	if (engine->programs) {
 		perf_rate_end(&engine->rate, now_ns);
 		perf_programs_stop(engine->programs);
 	}
 	drained = count_late_losses(engine, perf_drain(engine, UINT64_MAX, err));
-	/* Their stacks may be in what was drained just now. */
+	/* Their stacks may be among what was just drained. */
 	if (engine->programs && r == 0 && drained == 0)
 		r = perf_programs_finish(engine->programs, now_ns, err);
 	if (engine->clock) {
@@ -207,8 +209,8 @@ int perf_engine_stop(void *self, struct error *err)
 }
 
 /*
- * What the event of a sample costs. It is measured once there is something to go by, and
- * again at the end if that was in vain: buffers may have left no room for it.
+ * What the event of a sample costs. It is measured once there are enough samples, and again at the
+ * end if that failed: there may have been no memory for another buffer.
  */
 static uint64_t sample_cost_ns(struct perf_engine *engine, bool final)
 {
@@ -220,11 +222,13 @@ static uint64_t sample_cost_ns(struct perf_engine *engine, bool final)
 	engine->sample_cost_ns =
 		perf_sample_cost_ns(&engine->grant.attr, engine->copied_bytes / on_cpu);
 	if (!final)
-		engine->begun_ns = clock_monotonic_ns(); /* not each time, where it is in vain */
+		engine->begun_ns = clock_monotonic_ns(); /* not every time, if it keeps failing */
 	return engine->sample_cost_ns;
 }
 
-/* What programs have cost, and the ticks that they ran at, also those without a sample. */
+/*
+ * What the programs have cost, and the ticks at which they ran, including those without a sample.
+ */
 static uint64_t programs_cost_ns(const struct perf_engine *engine,
 				 const struct perf_programs_counts *counts)
 {
@@ -240,14 +244,14 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	*ret = engine->output.stats;
 	ret->memory.ring_fill = engine->ring_fill;
 	/*
-	 * Without the kernel's share of the time there is no telling what to expect,
-	 * and the machine's own clock ticks are too coarse for a short while.
+	 * Without the kernel's share of the time, the expected number is unknown; and for short
+	 * times the ticks of the machine's clock are too coarse.
 	 */
 	if (engine->clock && !engine->away && engine->grant.kernel &&
 	    (!engine->machine || engine->output.stats.run_ns > MACHINE_LEAST_NS))
 		ret->samples.expected = engine->rate.expected;
 	ret->stacks.unique = stack_cache_added(engine->output.cache);
-	/* What continues a copy comes from the kernel's walk, with the kernel's limit. */
+	/* The part beyond a copy comes from the kernel's walk, which has the kernel's limit. */
 	ret->granted.depth_limit =
 		engine->copies && engine->output.stats.stacks.ends[UNWIND_DEPTH - UNWIND_ROOT] == 0
 			? engine->depth
@@ -265,7 +269,7 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 			ret->run_ns = counts.target_run_ns;
 	}
 	if (final)
-		perf_release(engine); /* its buffers count against what measuring needs */
+		perf_release(engine); /* its buffers use memory that measuring needs */
 	on_cpu = engine->output.stats.samples.count - engine->output.stats.offcpu.samples;
 	ret->cost.target_ns = sample_cost_ns(engine, final) * on_cpu;
 	if (engine->programs)

@@ -18,7 +18,7 @@
 #include "process_stacks/stack_cache.h"
 #include "unwind/walk.h"
 
-#define TICK_MAX_NS (10 * NS_PER_MS) /* CONFIG_HZ is 100 at least */
+#define TICK_MAX_NS (10 * NS_PER_MS) /* CONFIG_HZ is at least 100 */
 
 /* Walks the copied stack of a sample. */
 static void walk_copy(struct perf_engine *engine, const struct tracked_process *process,
@@ -36,7 +36,7 @@ static void walk_copy(struct perf_engine *engine, const struct tracked_process *
 	engine->output.facts.end = end >= UNWIND_ROOT ? (uint8_t)end : 0;
 }
 
-/* What the sample stands for: its period, and time that was throttled before it. 0: nothing. */
+/* The weight of a sample: its period plus the throttled time before it. 0: none. */
 static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
 			  const struct sample_record *sample)
 {
@@ -48,22 +48,22 @@ static uint64_t weight_of(struct perf_engine *engine, struct cpu_ring *ring,
 	return weight;
 }
 
-/* Takes a sample apart, whoever has made it. */
+/* Decodes a sample, regardless of who wrote it. */
 static bool read_sample(const struct perf_engine *engine, const struct perf_event_header *header,
 			struct sample_record *sample)
 {
 	return perf_record_sample(&engine->layout, header, sample) && sample->count <= MAX_CHAIN;
 }
 
-/* Whose counters a sample tells: those of its thread, or of its CPU. */
+/* Whose counters a sample contains: those of its thread or of its CPU. */
 static pid_t counting_thread(const struct perf_engine *engine, pid_t tid)
 {
 	return engine->by_cpu ? 0 : tid;
 }
 
 /*
- * What the kernel itself writes behind a program's record: the counters of a group.
- * Returns false when it is none.
+ * Reads what the kernel itself writes after a program's record: the counters of a group. False if
+ * it is something else.
  */
 static bool handle_group(struct perf_engine *engine, struct cpu_ring *ring,
 			 const struct perf_event_header *header, struct error *err, int *ret)
@@ -75,13 +75,13 @@ static bool handle_group(struct perf_engine *engine, struct cpu_ring *ring,
 		return false;
 	ring->row_tid = 0;
 	*ret = tid == 0 || tid != sample.tid
-		       ? 0 /* its sample was lost: what it counted goes to the next */
+		       ? 0 /* its sample was lost: its counts go to the next one */
 		       : perf_put_counts(&engine->output, &ring->row, counting_thread(engine, tid),
 					 &sample, err);
 	return true;
 }
 
-/* Puts the sample; its counters are in it, or come behind it. */
+/* Adds the sample; its counters are in it, or follow it. */
 static int put_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		      const struct sample_record *sample, const struct sample_row *row,
 		      struct error *err)
@@ -99,7 +99,7 @@ static int put_sample(struct perf_engine *engine, struct cpu_ring *ring,
 struct perf_following {
 	const struct perf_engine *engine;
 	struct ring *ring;
-	uint64_t position; /* behind the sample; 0: not looked yet */
+	uint64_t position; /* after the sample; 0: not read yet */
 };
 
 bool perf_following_next(struct perf_following *following, struct sample_record *ret)
@@ -133,7 +133,7 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 		if (r != 0)
 			return r < 0 ? r : 0;
 	}
-	/* A thread on its last steps has no ids any more: (-1, -1). */
+	/* A thread that is exiting has no ids any more: (-1, -1). */
 	if (sample.pid < 0)
 		sample.pid = sample.tid = 0;
 	row.cpu = sample.cpu;
@@ -209,9 +209,9 @@ static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,
 }
 
 /*
- * Between throttle and unthrottle nothing is sampled: the next sample stands for
- * it. The kernel lets go at the next tick of a CPU that the thread runs on; more
- * than a tick means that the thread was away in between.
+ * Between throttle and unthrottle nothing is sampled, so the next sample represents that time. The
+ * kernel unthrottles at the next tick of a CPU that the thread runs on; more than a tick means that
+ * the thread was off the CPU in between.
  */
 static void handle_throttle(struct perf_engine *engine, struct cpu_ring *ring,
 			    const struct perf_event_header *header)
@@ -254,11 +254,11 @@ static int handle(struct perf_engine *engine, struct cpu_ring *ring,
 		handle_throttle(engine, ring, header);
 		return 0;
 	default:
-		return 0; /* a kind that was not asked for */
+		return 0; /* a kind that was not requested */
 	}
 }
 
-/* When the next record of a ring happened; UINT64_MAX when it has none. */
+/* The time of the next record of a ring; UINT64_MAX if it has none. */
 static uint64_t next_time(const struct perf_engine *engine, struct cpu_ring *ring)
 {
 	const struct perf_event_header *header = ring_peek(&ring->ring);
@@ -267,8 +267,7 @@ static uint64_t next_time(const struct perf_engine *engine, struct cpu_ring *rin
 }
 
 /*
- * The ring with the oldest record, and the time up to which it stays the one:
- * that of the next oldest.
+ * The ring with the oldest record, and until when that holds: the time of the next oldest record.
  */
 static struct cpu_ring *oldest(struct perf_engine *engine, uint64_t *ret_until_ns)
 {

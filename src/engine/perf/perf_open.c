@@ -27,17 +27,17 @@
 #include "process_stacks/stack_cache.h"
 #include "unwind/arch/native.h"
 
-/* Bytes that a sample takes in the ring, roughly; rings hold half a second of them. */
+/* Approximate bytes of a sample in the ring; rings hold half a second of samples. */
 #define SAMPLE_BYTES 600u
 #define RING_MIN_BYTES (512u << 10)
 #define RING_MAX_BYTES (8u << 20)
 #define AUTO_COPY_BYTES 1024u
 #define AUTO_LARGE_COPY_BYTES 16384u
 #define RING_MAX_COPY_BYTES (32u << 20) /* with stacks of 64 KB in them */
-/* The kernel's own limit is a tenth of that; more than 10 kHz is not to be had. */
+/* The kernel's own limit is a tenth of this; more than 10 kHz is not possible. */
 #define LEAST_PERIOD_NS 100000u
 #define RING_LEAST_BYTES (16u << 10)
-#define RING_SIDE_SHARE 4u /* of the size, for a ring of what is mapped and who runs */
+#define RING_SIDE_SHARE 4u /* of that size, for a ring of mapping and process records */
 
 static void unmap_ring(struct cpu_ring *ring)
 {
@@ -92,10 +92,10 @@ void perf_close(struct perf_engine *engine)
 }
 
 /*
- * What is copied of a stack. Where calls leave their return address in a register
- * and compilers keep frame records (aarch64), a small copy is enough to find the
- * callers that frame pointers miss at the leaf; the kernel's walk knows the rest.
- * Elsewhere code has no frame pointers as a rule, and only a large copy will do.
+ * How much of a stack is copied. Where calls leave their return address in a register and compilers
+ * keep frame records (aarch64), a small copy is enough to find the callers that frame pointers miss
+ * at the leaf; the kernel's walk finds the rest. Elsewhere code usually has no frame pointers, and
+ * only a large copy is enough.
  */
 static uint32_t copy_bytes_for(const struct engine_config *config)
 {
@@ -146,13 +146,13 @@ static int map_ring(struct perf_engine *engine, struct cpu_ring *ring, int fd, s
 
 static int watch_ring(struct perf_engine *engine, int fd)
 {
-	/* Edge-triggered: an event whose thread ended would be ready for ever. */
+	/* Edge-triggered: otherwise an event whose thread has ended would always be ready. */
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
 
 	return epoll_ctl(engine->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-/* Joins an event to the ring of its CPU, which the first one makes. */
+/* Attaches an event to the ring of its CPU, which the first event creates. */
 static int join_ring(struct perf_engine *engine, int cpu, int fd, bool side, struct error *err)
 {
 	struct cpu_ring ring = {.cpu = cpu, .fd = fd, .side = side};
@@ -177,7 +177,7 @@ static int join_ring(struct perf_engine *engine, int cpu, int fd, bool side, str
 	return r < 0 ? error_errno(err, r, "the perf engine cannot wait for its buffers") : 0;
 }
 
-/* Opens the members of the group beside the leader. */
+/* Opens the other members of the group. */
 static int open_members(struct perf_engine *engine, pid_t tid, int cpu, int leader_fd,
 			struct error *err)
 {
@@ -192,14 +192,14 @@ static int open_members(struct perf_engine *engine, pid_t tid, int cpu, int lead
 			return error_errno(err, fd, "cannot count %s together with %s", kind->name,
 					   engine->kind->name);
 		if (vec_push(&engine->members, fd) < 0) {
-			(void)close(fd); /* it has counted nothing */
+			(void)close(fd); /* it has not counted anything */
 			return error_set(err, -ENOMEM, "out of memory");
 		}
 	}
 	return 0;
 }
 
-/* The event that tells what is mapped and who runs, where samples have a ring alone. */
+/* The event for mapping and process records, if samples have a ring of their own. */
 static int open_side(struct perf_engine *engine, pid_t tid, int cpu, struct error *err)
 {
 	struct event_grant side;
@@ -278,7 +278,7 @@ static bool contains(const struct pid_list *list, pid_t id)
 	return false;
 }
 
-/* A zombie is in /proc, but there is nothing left of it to watch. */
+/* A zombie is still in /proc, but there is nothing left to watch. */
 static int ended_process(pid_t pid, struct error *err)
 {
 	(void)error_set(err, -ESRCH, "process %d has ended and is a zombie", (int)pid);
@@ -286,7 +286,7 @@ static int ended_process(pid_t pid, struct error *err)
 	return -ESRCH;
 }
 
-/* Says whose the process is when that is why it may not be watched. */
+/* Names the owner of the process if that is why it may not be watched. */
 static int refused(int code, pid_t pid, struct error *err)
 {
 	struct process_info info;
@@ -301,8 +301,8 @@ static int refused(int code, pid_t pid, struct error *err)
 }
 
 /*
- * All threads of a process. One that starts between the listing and the opening
- * of its maker's event is found by listing again until nothing new turns up.
+ * All threads of a process. A thread that starts after the listing, but before its creator's event
+ * is open, is found by listing again until there is nothing new.
  */
 int perf_open_process(struct perf_engine *engine, pid_t pid, struct error *err)
 {
@@ -324,7 +324,7 @@ int perf_open_process(struct perf_engine *engine, pid_t pid, struct error *err)
 			r = perf_open_thread(engine, now.items[i], err);
 			opened += r == 0;
 			if (r == -ESRCH)
-				r = 0; /* this thread has ended, others go on */
+				r = 0; /* this thread has ended, others continue */
 			if (r == 0 && vec_push(&done, now.items[i]) < 0)
 				r = error_set(err, -ENOMEM, "out of memory");
 		}
@@ -336,7 +336,7 @@ int perf_open_process(struct perf_engine *engine, pid_t pid, struct error *err)
 	return refused(r, pid, err);
 }
 
-/* The process that is to become the command has one thread; it may be killed before. */
+/* The process that will become the command has one thread; it may be killed before that. */
 static int open_command(struct perf_engine *engine, pid_t pid, struct error *err)
 {
 	int r = perf_open_thread(engine, pid, err);
@@ -369,7 +369,7 @@ static int open_cgroup(struct perf_engine *engine, const char *folder, struct er
 		return error_file(err, -errno, "cannot open the control group %s", folder);
 	engine->grant.open_flags = PERF_FLAG_PID_CGROUP;
 	r = perf_open_thread(engine, fd, err);
-	(void)close(fd); /* the events keep the group */
+	(void)close(fd); /* the events hold a reference to the group */
 	if (r < 0 && r != -EACCES && r != -EPERM && r != -EMFILE) {
 		(void)error_set(err, r, "%s is not a control group that events can watch", folder);
 		cgroup_folder_advise(err);
@@ -408,8 +408,8 @@ static int open_target(struct perf_engine *engine, const struct target *target, 
 }
 
 /*
- * Learns what runs already. Only events that are enabled tell of new mappings, so
- * this comes after enabling: what happens meanwhile is told twice, never missed.
+ * Reads what is already running. Only enabled events report new mappings, so this comes after
+ * enabling: a mapping made meanwhile is seen twice, but never missed.
  */
 int perf_seed(struct perf_engine *engine, struct error *err)
 {
@@ -427,7 +427,7 @@ int perf_seed(struct perf_engine *engine, struct error *err)
 	for (i = 0; i < engine->seeds.count && r == 0; i++) {
 		r = process_tracker_seed(engine->output.tracker, engine->seeds.items[i], err);
 		if (r == -ESRCH)
-			r = 0; /* it ended just now: its samples name it all the same */
+			r = 0; /* it has just ended: its samples still have its name */
 	}
 	return r;
 }
@@ -454,7 +454,7 @@ void perf_note(struct perf_engine *engine, const char *text)
 		       used > 0 ? "; " : "", text);
 }
 
-/* Says in one line what the kernel did not grant. */
+/* Says in one line what the kernel did not permit. */
 static void note_grant(struct perf_engine *engine, const struct engine_config *config)
 {
 	char text[sizeof(engine->notice)];
@@ -514,7 +514,7 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 		.group = engine->group.member_count > 0,
 	};
 
-	/* Samples are those of a group also when no member is left of it. */
+	/* Samples have the format of a group even if no member is left. */
 	engine->grouped = request.group;
 	if (request.group)
 		event_group_probe(&engine->group, &request, note_member, engine);
@@ -528,9 +528,9 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 }
 
 /*
- * Opens the target with rings that the kernel allows. The limit is one for all
- * CPUs together, so all are made anew with half the size when one is refused; and
- * the kernel wakes us when a quarter is full, whatever the size.
+ * Opens the target with rings as large as the kernel allows. The limit applies to all CPUs
+ * together, so if one ring is refused, all are created again with half the size. The kernel wakes
+ * us when a quarter is full, whatever the size.
  */
 static int open_with_rings(struct perf_engine *engine, const struct target *target,
 			   struct error *err)
@@ -556,7 +556,7 @@ static int open_with_rings(struct perf_engine *engine, const struct target *targ
 	return r;
 }
 
-/* A timer for bringing the programs up to date. */
+/* A timer for updating the programs. */
 static int add_timer(struct perf_engine *engine)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -571,7 +571,7 @@ static int add_timer(struct perf_engine *engine)
 		       : 0;
 }
 
-/* The event that is sampled; NULL with err set when there is none. */
+/* The event to sample; NULL with err set if there is none. */
 static const struct event_kind *choose_event(struct perf_engine *engine,
 					     const struct engine_config *config, struct error *err)
 {
@@ -591,7 +591,7 @@ static const struct event_kind *choose_event(struct perf_engine *engine,
 		       : &engine->probe.kind;
 }
 
-/* Samples of programs come through an event of their own; other records look the same. */
+/* Samples of programs come through a separate event; other records look the same. */
 static void init_layout(struct perf_engine *engine)
 {
 	struct perf_event_attr attr = engine->grant.attr;
@@ -601,7 +601,7 @@ static void init_layout(struct perf_engine *engine)
 	perf_record_layout_init(&engine->layout, &attr);
 }
 
-/* What samples weigh: the event, then the members of its group. */
+/* What the weights of samples mean: the event, then the members of its group. */
 static int describe_samples(struct perf_engine *engine, struct error *err)
 {
 	int r = 0;
@@ -691,7 +691,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	if (r == 0 && programs)
 		r = arm_programs(engine, config, target, err);
 	if (r == 0)
-		r = describe_samples(engine, err); /* last: another engine may have to take over */
+		r = describe_samples(engine, err); /* last: it cannot be undone */
 	if (r < 0) {
 		engine->programs = NULL; /* still the caller's */
 		perf_close(engine);

@@ -15,7 +15,7 @@ static int lose(struct perf_engine *engine, uint64_t samples)
 	return sink_loss(engine->output.sink, LOSS_RING_FULL, clock_monotonic_ns(), samples);
 }
 
-/* Programs count each sample that they make; of times off the CPUs they do not. */
+/* Programs count each sample that they take, but not waits off the CPU. */
 static bool is_numbered(const struct perf_engine *engine)
 {
 	return engine->programs && !engine->away;
@@ -46,7 +46,10 @@ int perf_overwrite_count(struct perf_engine *engine, bool last)
 		return 0;
 	perf_programs_count(engine->programs, &counts, NULL);
 	engine->made = counts.samples;
-	/* One that was counted just now may not be written yet: until then the last count holds. */
+	/*
+	 * A sample that was just counted may not be written yet: until then the previous count is
+	 * used.
+	 */
 	if (last)
 		made = engine->made;
 	for (size_t i = 0; i < engine->rings.count; i++)

@@ -59,8 +59,8 @@ static int64_t read_setting(const char *path)
 }
 
 /*
- * The kernel shows zeros to those it does not trust. One symbol may be at
- * address zero for everybody (per-CPU symbols of x86-64), so several are read.
+ * The kernel shows zeros to users it does not trust. A symbol may really be at address zero
+ * (per-CPU symbols of x86-64), so several are read.
  */
 static bool sees_kernel_symbols(void)
 {

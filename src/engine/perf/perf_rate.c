@@ -16,11 +16,14 @@
 #include "proc/process_info.h"
 #include "process_stacks/process_tracker.h"
 
-/* Events, or nanoseconds, that are never over; and what stands for none a second. */
+/*
+ * A number of events or nanoseconds that is never reached; and the value for a rate of none per
+ * second.
+ */
 #define NEVER (1ull << 42)
 #define LEAST_HZ 1u
 
-/* What one sample stands for at a rate, of a clock or of an event with a period. */
+/* What one sample represents at a rate, for a clock or an event with a period. */
 static uint64_t period_at(const struct perf_rate *rate, uint32_t hz)
 {
 	uint64_t period;
@@ -68,7 +71,7 @@ uint64_t perf_rate_weight(const struct perf_engine *engine, const struct sample_
 		return 0;
 	if (engine->clock)
 		return period_at(rate, hz);
-	/* The kernel tells its own period, and knows nothing of what programs leave out. */
+	/* The kernel reports its own period, and does not know which samples programs leave out. */
 	return engine->programs ? (uint64_t)((double)sample->period * rate->event_hz / hz + 0.5)
 				: sample->period;
 }
@@ -78,8 +81,8 @@ void perf_rate_end(struct perf_rate *rate, uint64_t now_ns)
 	const struct perf_pause *last =
 		rate->pauses.count > 0 ? &rate->pauses.items[rate->pauses.count - 1] : NULL;
 
-	if (!last || last->to_ns <= now_ns) /* else it ends in one */
-		/* Without memory some of that is told. */
+	if (!last || last->to_ns <= now_ns) /* else it is in a pause already */
+		/* Without memory, the pause is not counted. */
 		(void)vec_push(&rate->pauses, (struct perf_pause){now_ns, UINT64_MAX});
 }
 
@@ -119,7 +122,7 @@ static void set_attr(struct perf_engine *engine, uint32_t hz)
 		attr->sample_period = period_at(&engine->rate, hz);
 }
 
-/* Gives the first events another period. Returns how many have it. */
+/* Gives the first events another period. Returns how many got it. */
 static size_t set_periods(struct perf_engine *engine, size_t count, uint64_t value)
 {
 	size_t done = 0;
@@ -130,7 +133,7 @@ static size_t set_periods(struct perf_engine *engine, size_t count, uint64_t val
 	return done;
 }
 
-/* Changes the period of events that nobody inherits: of all, or of none. */
+/* Changes the period of events that are not inherited: of all of them or of none. */
 static int change_periods(struct perf_engine *engine, uint32_t hz, struct error *err)
 {
 	struct perf_event_attr before = engine->grant.attr;
@@ -138,13 +141,13 @@ static int change_periods(struct perf_engine *engine, uint32_t hz, struct error 
 	int r;
 
 	set_attr(engine, hz);
-	/* The rate is in the place of the period. */
+	/* The rate is stored in place of the period. */
 	done = set_periods(engine, engine->events.count, engine->grant.attr.sample_period);
 	if (done == engine->events.count)
 		return 0;
 	r = error_errno(err, -errno, "cannot change the rate of a perf event");
 	engine->grant.attr = before;
-	(void)set_periods(engine, done, before.sample_period); /* the next change meets all */
+	(void)set_periods(engine, done, before.sample_period); /* the next change reaches all */
 	return r;
 }
 
@@ -156,16 +159,13 @@ static bool owns_ring(const struct perf_engine *engine, int fd)
 	return false;
 }
 
-/*
- * The last of the first events, and of those that inherited them. One that a ring belongs
- * to stays open.
- */
+/* Closes the first events and those inherited from them. An event that owns a ring stays open. */
 static void retire_first(struct perf_engine *engine, size_t events, size_t members)
 {
 	for (size_t i = 0; i < events; i++) {
 		int fd = engine->events.items[i];
 
-		(void)ioctl(fd, PERF_EVENT_IOC_DISABLE, 0); /* closing does it as well */
+		(void)ioctl(fd, PERF_EVENT_IOC_DISABLE, 0); /* closing does this too */
 		if (!owns_ring(engine, fd) || vec_push(&engine->rate.owners, fd) < 0)
 			(void)close(fd);
 	}
@@ -181,7 +181,7 @@ static void retire_first(struct perf_engine *engine, size_t events, size_t membe
 			engine->members.count * sizeof(int));
 }
 
-/* Takes back what was opened behind the first ones. */
+/* Closes what was opened after the first ones. */
 static void retire_last(struct perf_engine *engine, size_t events, size_t members)
 {
 	while (engine->events.count > events)
@@ -198,7 +198,10 @@ static bool contains(const struct pid_list *list, pid_t pid)
 	return false;
 }
 
-/* Opens events as they are wanted now, unless that was done. Who is gone needs none. */
+/*
+ * Opens events with the current settings, unless that was done already. Threads that have ended
+ * need none.
+ */
 static int open_once(struct perf_engine *engine, pid_t id, struct pid_list *done, struct error *err)
 {
 	int r = 0;
@@ -213,8 +216,8 @@ static int open_once(struct perf_engine *engine, pid_t id, struct pid_list *done
 }
 
 /*
- * The same for all that is watched. Processes that began just now have inherited the old
- * events alone: they are looked for until all that are known of have the new ones.
+ * The same for everything watched. Processes that have just started inherited only the old events:
+ * this is repeated until all known processes have the new ones.
  */
 static int open_followed(struct perf_engine *engine, struct error *err)
 {
@@ -240,7 +243,7 @@ static int open_followed(struct perf_engine *engine, struct error *err)
 	return r;
 }
 
-/* Events with another period in the place of those that are there. */
+/* Replaces the events with ones of another period. */
 static int replace_events(struct perf_engine *engine, uint32_t hz, struct error *err)
 {
 	struct perf_event_attr attr = engine->grant.attr;
@@ -255,7 +258,7 @@ static int replace_events(struct perf_engine *engine, uint32_t hz, struct error 
 	for (size_t i = events; i < engine->events.count && r == 0; i++)
 		if (ioctl(engine->events.items[i], PERF_EVENT_IOC_ENABLE, 0) < 0)
 			r = error_errno(err, -errno, "cannot switch a perf event on or off");
-	if (r < 0) { /* all goes on as it was */
+	if (r < 0) { /* everything continues as before */
 		engine->grant.attr = attr;
 		retire_last(engine, events, members);
 		return r;
@@ -266,7 +269,7 @@ static int replace_events(struct perf_engine *engine, uint32_t hz, struct error 
 	return 0;
 }
 
-/* Whether programs can make the rate by leaving out some of the samples. */
+/* Whether programs can reach the rate by skipping some samples. */
 static bool can_thin(const struct perf_engine *engine, uint32_t hz)
 {
 	uint32_t event_hz = engine->rate.event_hz;
@@ -308,7 +311,7 @@ int perf_engine_set_rate(void *self, uint32_t hz, struct error *err)
 
 	if (hz == rate->hz)
 		return 0;
-	r = perf_engine_drain(self, err); /* what waits is of the rate of now */
+	r = perf_engine_drain(self, err); /* pending samples were taken at the current rate */
 	if (r < 0)
 		return r;
 	run_ns = engine->clock ? perf_count_run_ns(engine) : 0;

@@ -126,7 +126,7 @@ int perf_put_counts(struct sample_output *output, const struct sample_row *row, 
 	struct sample_row counted = *row;
 	int r;
 
-	/* The leader's own stands first. */
+	/* The leader's own count comes first. */
 	if (row->stack == ID_NONE || count == 0 || sample->value_count != count + 1)
 		return 0;
 	memcpy(values, sample->values + 1, count * sizeof(*values));

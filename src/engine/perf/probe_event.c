@@ -21,7 +21,7 @@ bool probe_event_is(const char *name)
 	return strchr(name, ':') != NULL;
 }
 
-/* The number in a file. Returns 0 or a negative errno. */
+/* Reads the number in a file. Returns 0 or a negative errno. */
 static int read_number(const char *path, uint64_t *ret)
 {
 	char text[32] = "";

@@ -46,7 +46,7 @@ void ring_look(struct ring *ring)
 	ring->head = __atomic_load_n(&control(ring)->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* A record that wraps, made whole in memory of ours. */
+/* A record that wraps around the end, copied to our own memory. */
 static const struct perf_event_header *unwrap(struct ring *ring, size_t at, size_t size)
 {
 	size_t first = ring->data_bytes - at;
@@ -60,7 +60,7 @@ static const struct perf_event_header *unwrap(struct ring *ring, size_t at, size
 	return (const struct perf_event_header *)ring->wrapped;
 }
 
-/* The record at a position; NULL when it is not there yet, or cannot be had. */
+/* The record at a position; NULL if it is not there yet or cannot be read. */
 static const struct perf_event_header *record_at(struct ring *ring, uint64_t position)
 {
 	size_t at = position & (ring->data_bytes - 1);
@@ -80,7 +80,7 @@ const struct perf_event_header *ring_peek(struct ring *ring)
 	const struct perf_event_header *header =
 		(const void *)(ring->data + (ring->tail & (ring->data_bytes - 1)));
 
-	/* The kernel writes no such record; without a size there is no next one. */
+	/* The kernel never writes such a record; without a size, the next one cannot be found. */
 	if (ring->tail < ring->head &&
 	    (header->size < sizeof(*header) || header->size > ring->head - ring->tail))
 		ring->tail = ring->head;
@@ -89,7 +89,7 @@ const struct perf_event_header *ring_peek(struct ring *ring)
 
 const struct perf_event_header *ring_peek_later(struct ring *ring, uint64_t *position)
 {
-	/* All that there is at once is no more than the ring: only one record of it wraps. */
+	/* What is available at once is at most one ring: only one record in it wraps around. */
 	const struct perf_event_header *header = record_at(ring, ring->tail + *position);
 
 	if (header)

@@ -13,20 +13,20 @@
 #define RING_BYTES (64u << 10)
 #define DEEP_BYTES 49152u
 
-/* A sample disturbs caches that the target then fills again: measured as +25 %. */
+/* A sample evicts cache lines that the target then has to reload: measured as +25 %. */
 #define DISTURBANCE_NUM 5
 #define DISTURBANCE_DEN 4
 
-/* With this much more on the stack: samples that copy it take longer. */
+/* With this many extra bytes on the stack, because samples that copy it take longer. */
 static __attribute__((noinline)) size_t measure_deep(uint64_t *holes)
 {
 	volatile unsigned char deep[DEEP_BYTES];
 	size_t i;
 
 	for (i = 0; i < sizeof(deep); i += 1024)
-		deep[i] = 1; /* pages that are not there are not copied */
+		deep[i] = 1; /* pages that were never touched are not copied */
 	i = interruption_cost_measure(holes);
-	return i + (deep[0] & 0u); /* keeps the array until the measuring is over */
+	return i + (deep[0] & 0u); /* keeps the array alive until the measurement is over */
 }
 
 /* Room for all samples: a full ring would make them cheaper. */
@@ -39,7 +39,7 @@ static size_t ring_bytes_for(const struct perf_event_attr *attr)
 	return bytes;
 }
 
-/* The median hole of a loop that is sampled like the target was, 0 when there are too few. */
+/* The median gap in a loop that is sampled like the target; 0 if there are too few gaps. */
 static uint64_t median_hole_ns(const struct perf_event_attr *attr,
 			       size_t (*measure)(uint64_t *holes))
 {
@@ -61,7 +61,7 @@ static uint64_t median_hole_ns(const struct perf_event_attr *attr,
 			count = measure(holes);
 		ring_unmap(&ring);
 	}
-	(void)close(fd); /* takes the event with it */
+	(void)close(fd); /* closes the event too */
 	return interruption_cost_median_ns(holes, count);
 }
 
