@@ -72,7 +72,7 @@ struct engine_config {
 	const char *why_lesser; /* why no better engine is used, for the notice; NULL: not said */
 	const char *event;      /* "cpu-clock" … */
 	uint32_t frequency_hz;  /* 0 with a period */
-	bool rate_given;        /* the user asked for this frequency: it is no default */
+	bool rate_given;        /* the user chose this frequency; it is not the default */
 	bool paused;            /* no samples until a rate is set */
 	uint64_t period;        /* events between samples; 0: by frequency */
 	uint32_t depth;         /* frames kept of a stack */

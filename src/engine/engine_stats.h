@@ -15,7 +15,7 @@ struct engine_sample_stats {
 	uint64_t count;
 	uint64_t lost;
 	uint64_t expected;  /* from the time that the target ran; 0: unknown */
-	uint64_t seen_ns;   /* time that samples stand for so far; 0: their weight is no time */
+	uint64_t seen_ns;   /* time that samples represent so far; 0: their weight is not time */
 	uint64_t throttled; /* times that the kernel throttled the event */
 };
 
@@ -41,7 +41,7 @@ struct engine_cost_stats {
 struct engine_offcpu_stats {
 	bool on;                 /* times off the CPUs are among the samples */
 	uint64_t samples;        /* how many of the samples these are */
-	uint64_t repeated;       /* more waits for locks that these samples stand for */
+	uint64_t repeated;       /* additional lock waits that these samples represent */
 	uint64_t summed;         /* times off a CPU that were added up, without a stack each */
 	uint64_t too_short;      /* times off a CPU that were left out */
 	uint64_t unkept;         /* times off a CPU that found no room */
@@ -63,7 +63,7 @@ struct engine_memory_stats {
 	uint64_t table_bytes;  /* of tables in the kernel */
 };
 
-/* What the kernel allowed of what was asked for. */
+/* What the kernel granted of what was requested. */
 struct engine_granted {
 	uint32_t frequency_hz;
 	uint32_t depth_limit;

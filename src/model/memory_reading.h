@@ -32,7 +32,7 @@ struct memory_region {
 /* How a process's memory is divided. */
 struct memory_split {
 	uint64_t heap_size_bytes; /* of [heap], in addresses */
-	uint64_t heap_bytes;      /* resident, as all that follow */
+	uint64_t heap_bytes;      /* resident, like all that follow */
 	uint64_t stack_bytes;     /* of all threads */
 	uint64_t file_bytes;      /* programs, libraries with their variables, shared memory */
 	uint64_t own_bytes;       /* the recorder's: absent without it */

@@ -60,7 +60,7 @@ void leak_watch_ask(struct leak_watch *watch, enum leak_trigger trigger);
 /* The latest time to call leak_watch_look(); UINT64_MAX: never. */
 uint64_t leak_watch_next_ns(const struct leak_watch *watch);
 
-/* Does what is due. */
+/* Runs the scans that are due. */
 void leak_watch_look(struct leak_watch *watch, uint64_t now_ns);
 
 /*

@@ -18,7 +18,7 @@ struct symbol_writer {
 	uint32_t uid;  /* 0 if only root wrote it */
 };
 
-/* Nobody: joined with another writer, the result is that one. */
+/* No writer: joined with another writer, the result is that writer. */
 #define SYMBOL_WRITER_NONE                                                                         \
 	(struct symbol_writer)                                                                     \
 	{                                                                                          \

@@ -45,7 +45,7 @@ struct bpf_walk_key {
 struct bpf_walk_space {
 	uint32_t first; /* word */
 	uint32_t count;
-	uint32_t generation; /* unique: what is cached about a pc is for one generation */
+	uint32_t generation; /* unique: a cached pc is valid for one generation */
 	uint32_t zero;
 	/* Kept by the programs: pages of code when a stack led to none, and since when. */
 	uint64_t doubt_pages;

@@ -57,9 +57,9 @@ int table_store_init(struct table_store *store, int chunks_fd, int rules_fd);
 void table_store_fini(struct table_store *store);
 
 /*
- * Makes room for so many words of future tables. The kernel takes some ten milliseconds to show
- * new chunks to the programs: once for all chunks that are made together. Returns 0 or a negative
- * errno; -ENOSPC: the store is full.
+ * Makes room for this many words of future tables. The kernel takes some ten milliseconds to
+ * publish new chunks to the programs, once for all chunks that are created together. Returns 0 or a
+ * negative errno; -ENOSPC: the store is full.
  */
 int table_store_reserve(struct table_store *store, uint64_t words);
 /* The number of words that a table needs. */

@@ -126,7 +126,7 @@ bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
 /* Whether the process had another space before: it has run exec since. */
 bool walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
 		      const struct tracked_process *process);
-/* Gives the programs what is new. Returns whether there was anything. */
+/* Sends new maps and tables to the programs. Returns whether there were any. */
 bool walker_update(struct walker *walker, struct process_tracker *tracker);
 
 void walker_stats(struct walker *walker, struct walker_stats *ret);

@@ -34,7 +34,7 @@ struct cpu_ring {
 	int fd; /* the event that the ring belongs to */
 	struct ring ring;
 	uint64_t throttled_at_ns; /* 0: not throttled now */
-	uint64_t owed_ns;         /* time without samples that the next one stands for */
+	uint64_t owed_ns;         /* time without samples that the next one represents */
 	struct sample_row row;    /* the last sample; the record of its counters follows it */
 	pid_t row_tid;            /* thread of that sample; 0: no counters are expected */
 

@@ -57,7 +57,7 @@ struct perf_programs_counts {
 /* The records that follow a sample in its ring. */
 struct perf_following;
 
-/* Reads the next of them. False when there is none, or when it is no sample. */
+/* Reads the next of them. False if there is none, or if it is not a sample. */
 bool perf_following_next(struct perf_following *following, struct sample_record *ret);
 
 struct perf_programs_ops {
@@ -138,7 +138,10 @@ void perf_programs_count(struct perf_programs *programs, struct perf_programs_co
 
 /* The programs write nothing from now on. */
 void perf_programs_stop(struct perf_programs *programs);
-/* All they wrote was taken: puts what they know of threads that are off their CPUs at now_ns. */
+/*
+ * Everything they wrote has been read: adds samples of the threads that are off their CPUs at
+ * now_ns.
+ */
 int perf_programs_finish(struct perf_programs *programs, uint64_t now_ns, struct error *err);
 void perf_programs_close(struct perf_programs *programs); /* NULL is fine */
 

@@ -35,7 +35,7 @@ struct sample_row {
 	uint32_t labels;
 	uint64_t time_ns;
 	uint64_t weight;
-	uint64_t times; /* how many it stands for; 0: one */
+	uint64_t times; /* how many samples it represents; 0: one */
 };
 
 /* A batch that is being filled. */
