@@ -31,7 +31,7 @@ export -f check
 
 # Those of BPF programs are for another compiler.
 # shellcheck disable=SC2016 # the inner shell expands it
-find src include -name '*.h' ! -path 'src/bpf/*' ! -name skeleton.h ! -name "$without" \
+find src include -name '*.h' ! -path 'src/bpf/*' ! -name "*skeleton.h" ! -name "$without" \
 	! \( -path "*/arch/$other.h" ! -path 'src/unwind/*' \) -print0 |
 	xargs -0 -r -n 1 -P "$(nproc)" bash -c 'check "$1"' _
 

@@ -5,10 +5,10 @@
  * functions count once: the outermost call is the program's request.
  */
 
+#include "bpf/arch/native.h"
 #include "bpf/heap_records.h"
 #include "bpf/heap_thread.h"
 #include "bpf/kernel.h"
-#include "bpf/registers.h"
 #include "bpf/take_stack.h"
 #include "bpf/task_id.h"
 #include "bpf/task_iterator.h"

@@ -9,10 +9,10 @@
  * them: they take a scratch and give it back.
  */
 
+#include "bpf/arch/native.h"
 #include "bpf/heap_thread.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
-#include "bpf/registers.h"
 #include "bpf/scratch.h"
 #include "bpf/stack_copy.h"
 #include "bpf/take_stack.h"

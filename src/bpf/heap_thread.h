@@ -10,8 +10,8 @@
  * leaves a function without one. So a call is identified by its position on the stack.
  */
 
+#include "bpf/arch/native.h"
 #include "bpf/kernel.h"
-#include "bpf/registers.h"
 #include "wire/bpf_heap.h"
 
 struct heap_thread {

@@ -73,16 +73,12 @@ struct pid {
 	struct upid numbers[1]; /* level + 1 */
 } KERNEL_TYPE;
 
-#if defined(__TARGET_ARCH_arm64)
 struct thread_info {
-	unsigned long preempt_count;
+	unsigned long preempt_count; /* only on some CPUs; see arch/ */
 } KERNEL_TYPE;
-#endif
 
 struct task_struct {
-#if defined(__TARGET_ARCH_arm64)
 	struct thread_info thread_info;
-#endif
 	struct mm_struct *mm;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;

@@ -8,8 +8,8 @@
  * when it entered the kernel; a lock is identified by its address.
  */
 
+#include "bpf/arch/native.h"
 #include "bpf/kernel.h"
-#include "bpf/registers.h"
 
 #define CALL_FUTEX_WAIT 455 /* since Linux 6.7; the same number on every CPU */
 

@@ -2,9 +2,9 @@
 
 /* sample: the program of perf events that takes a stack on the CPU. */
 
+#include "bpf/arch/native.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
-#include "bpf/registers.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "bpf/take_stack.h"

@@ -4,8 +4,8 @@
 
 /* scratch: the working memory of a walk, one for each CPU and kind of program. */
 
+#include "bpf/arch/native.h"
 #include "bpf/kernel.h"
-#include "bpf/registers.h"
 #include "unwind/frame.h"
 #include "unwind/table.h"
 #include "wire/bpf_offcpu.h"

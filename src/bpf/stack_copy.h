@@ -7,9 +7,9 @@
  * walks it.
  */
 
+#include "bpf/arch/native.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
-#include "bpf/registers.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "bpf/task_id.h"

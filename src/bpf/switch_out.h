@@ -4,12 +4,12 @@
 
 /* switch_out: the current task leaves its CPU: what is kept about it until it is back. */
 
+#include "bpf/arch/native.h"
 #include "bpf/kernel.h"
 #include "bpf/lock.h"
 #include "bpf/maps.h"
 #include "bpf/offcpu_maps.h"
 #include "bpf/offcpu_place.h"
-#include "bpf/registers.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "bpf/take_stack.h"

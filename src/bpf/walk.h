@@ -8,9 +8,9 @@
  * worth its cache misses.
  */
 
+#include "bpf/arch/native.h"
 #include "bpf/kernel.h"
 #include "bpf/lookup.h"
-#include "bpf/registers.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "unwind/step.h"

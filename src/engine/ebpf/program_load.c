@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "engine/ebpf/arch/open_programs.h"
 #include "engine/ebpf/heap_probes.h"
 #include "engine/ebpf/skeleton.h"
 #include "engine/ebpf/walker.h"
@@ -139,46 +140,6 @@ static void choose_programs(struct wick_bpf *programs, const struct walker_confi
 	(void)bpf_program__set_autoload(programs->progs.waking, config->away && config->wakers);
 }
 
-#if defined(__x86_64__)
-
-/*
- * The programs, with variables of the kernel that distinguish interrupts from tasks that wake
- * others.
- */
-static struct wick_bpf *open_programs(bool with_variables)
-{
-	struct wick_bpf *programs;
-
-	if (!with_variables)
-		return wick_bpf__open();
-	programs = calloc(1, sizeof(*programs));
-	if (!programs || wick_bpf__create_skeleton(programs) != 0) {
-		free(programs);
-		errno = ENOMEM;
-		return NULL;
-	}
-	programs->skeleton->data = wick_waker_bpf__elf_bytes(&programs->skeleton->data_sz);
-	if (bpf_object__open_skeleton(programs->skeleton, NULL) != 0) {
-		wick_bpf__destroy(programs);
-		return NULL;
-	}
-	return programs;
-}
-
-static const bool needs_variables = true;
-
-#else
-
-static struct wick_bpf *open_programs(bool with_variables)
-{
-	(void)with_variables;
-	return wick_bpf__open();
-}
-
-static const bool needs_variables = false;
-
-#endif
-
 /*
  * Whether there are descriptors for all maps and programs. Otherwise the loader takes the failure
  * for a missing feature, and its message is misleading.
@@ -246,13 +207,13 @@ static int load(const struct walker_config *config, bool with_variables, struct 
 int program_load(const struct walker_config *config, struct wick_bpf **ret,
 		 bool *ret_knows_interrupts, struct error *err)
 {
-	bool with_variables = needs_variables && config->wakers;
+	bool with_variables = open_programs_needs_variables && config->wakers;
 	int r;
 
 	(void)libbpf_set_print(print_to_log);
 	lift_memory_limit();
 	r = load(config, with_variables, ret, err);
-	*ret_knows_interrupts = with_variables || !needs_variables;
+	*ret_knows_interrupts = with_variables || !open_programs_needs_variables;
 	if (r == 0 || !with_variables || r == -EPERM || r == -EMFILE || r == -ENOMEM)
 		return r;
 	*ret_knows_interrupts = false;

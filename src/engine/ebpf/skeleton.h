@@ -8,8 +8,5 @@
 
 #pragma GCC system_header
 #include "bpf/wick.skel.h"
-#if defined(__x86_64__)
-#include "bpf/wick_waker.skel.h" /* the same programs, with kernel variables; see bpf/interrupt.h */
-#endif
 
 #endif
