@@ -7,7 +7,8 @@
 Standard output, standard error and exit status of a sampled run must equal those of a plain run, and each
 sampled run should have 50 samples or more. A run that takes two minutes counts as hung. Prints a table and
 every difference; the exit status is 1 if there was one. Programs that are not installed are skipped and
-listed. Every fourth run records wall time (--mode wall), the others CPU time.
+listed. Every fourth run records wall time (--mode wall), the others CPU time. Ctrl-C or SIGTERM ends the runs
+early; the table then has those that were completed.
 With --heap the programs run under `wick heap` and should have 10,000 events if they allocate that often.
 """
 import argparse
@@ -45,6 +46,14 @@ FAILED = 1  # of wick: the recording could not be written
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 Run = collections.namedtuple("Run", "status stdout stderr cpu hung")
+
+
+class Stopped(Exception):
+    """A signal asks to end the runs."""
+
+
+def stop(_number, _frame):
+    raise Stopped
 
 
 class Tally:
@@ -98,8 +107,9 @@ def execute(command, folder, environment, beside=None):
             status, hung = process.wait(HANG_SECONDS), False
         except subprocess.TimeoutExpired:
             status, hung = None, True
-        end_group(process.pid)
-        process.wait()
+        finally:
+            end_group(process.pid)
+            process.wait()
         out.seek(0)
         err.seek(0)
         if status is not None and status < 0:
@@ -350,7 +360,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="wick-harm-") as folder:
         os.chmod(folder, 0o755)
         suite = Suite(options.build, folder, options.heap)
-        suite.go_through(chosen, options.runs)
+        signal.signal(signal.SIGINT, stop)
+        signal.signal(signal.SIGTERM, stop)
+        try:
+            suite.go_through(chosen, options.runs)
+        except Stopped:
+            print("ended early by a signal")
         return report(suite, options.write)
 
 
