@@ -16,6 +16,7 @@
 
 #include <wick/leaks.h>
 #include <wick/profile.h>
+#include <wick/version.h>
 
 #define MS 1000000ull
 
@@ -71,6 +72,15 @@ static void a_file_of_another_format_is_loaded_and_described(void **state)
 	assert_string_equal(wick_profile_value_unit(world->profile, 0), "count");
 	assert_null(wick_profile_value_name(world->profile, info.value_count));
 	assert_null(wick_profile_value_unit(world->profile, info.value_count));
+}
+
+static void the_library_says_its_version(void **state)
+{
+	unsigned int major;
+	unsigned int minor;
+
+	(void)state;
+	assert_int_equal(sscanf(wick_version(), "%u.%u.", &major, &minor), 2);
 }
 
 static void stacks_are_walked_from_the_root(void **state)
@@ -522,6 +532,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_file_of_another_format_is_loaded_and_described,
 						set_up, tear_down),
+		cmocka_unit_test(the_library_says_its_version),
 		cmocka_unit_test_setup_teardown(stacks_are_walked_from_the_root, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(functions_come_by_their_own_cost, set_up,
 						tear_down),
