@@ -444,8 +444,46 @@ static int take_rate(struct heap_analysis *analysis, const struct heap_event *ev
 	struct heap_report *report = &analysis->account.report;
 	uint32_t process = report->threads.items[heap_event_thread(event)].space / HEAP_SPACES;
 
-	report->sampled = report->sampled || event->size > 0;
-	return heap_rates_set(&analysis->rates, process, event->size);
+	report->sampled = report->sampled || event->size > 0 || event->address > 0;
+	if (event->address > 0 && event->address <= UINT32_MAX)
+		return heap_rates_set(&analysis->rates, process, HEAP_RATE_CHANCE | event->address);
+	return heap_rates_set(&analysis->rates, process, event->size & ~HEAP_RATE_CHANCE);
+}
+
+/* Frees all live blocks of a process. 0 or -ENOMEM. */
+static int forget_blocks(struct heap_analysis *analysis, uint32_t process, uint64_t time_ns)
+{
+	struct heap_live *live = &analysis->live;
+
+	for (size_t i = 0; i < live->capacity;) {
+		struct heap_block block = live->slots[i];
+
+		if (block.address == 0 || block.space / HEAP_SPACES != process) {
+			i++;
+			continue;
+		}
+		heap_live_remove(live, &live->slots[i]); /* may move the next one here */
+		if (place(analysis, &block, -1) < 0)
+			return -ENOMEM;
+		if (block.share == ID_NONE)
+			continue;
+		if (heap_account_change(
+			    &analysis->account, &block,
+			    heap_sum_minus(heap_account_sum(&analysis->account, &block))) < 0)
+			return -ENOMEM;
+		heap_account_freed(&analysis->account, &block, time_ns, ID_NONE);
+	}
+	return 0;
+}
+
+static int take_forget(struct heap_analysis *analysis, const struct heap_event *event,
+		       uint64_t time_ns)
+{
+	uint32_t id = heap_event_thread(event);
+	uint32_t process = analysis->account.report.threads.items[id].space / HEAP_SPACES;
+	int r = forget_blocks(analysis, process, time_ns);
+
+	return r == 0 && analysis->pools ? forget_blocks(analysis->pools, process, time_ns) : r;
 }
 
 static int take_total(struct heap_analysis *analysis, const struct heap_event *event,
@@ -500,6 +538,8 @@ static ALWAYS_INLINE int take_event(struct heap_analysis *analysis, const struct
 		return take_rate(analysis, event);
 	case HEAP_TOTAL:
 		return take_total(analysis, event, time_ns);
+	case HEAP_FORGET:
+		return take_forget(analysis, event, time_ns);
 	case HEAP_OPS:
 		break;
 	}

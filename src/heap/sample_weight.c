@@ -35,17 +35,23 @@ int heap_rates_set(struct heap_rates *rates, uint32_t process, uint64_t bytes)
 	return 0;
 }
 
+static double weigh(uint64_t rate, uint64_t size)
+{
+	double bytes = size > 0 ? (double)size : 1; /* an empty block counts as one byte */
+
+	if (rate & HEAP_RATE_CHANCE)
+		return 0x1p32 / (double)(uint32_t)rate;
+	return -1 / expm1(-bytes / (double)rate);
+}
+
 double heap_weight_sampled(struct heap_rates *rates, uint8_t rate, uint64_t size)
 {
 	uint64_t key = size * HEAP_RATES + rate;
 	uint64_t at = hash_pair(key, 0) % ARRAY_SIZE(rates->known);
 
 	if (rates->known[at].key != key) {
-		/* An empty block counts as one byte. */
-		double bytes = size > 0 ? (double)size : 1;
-
 		rates->known[at].key = key;
-		rates->known[at].weight = -1 / expm1(-bytes / (double)rates->bytes[rate]);
+		rates->known[at].weight = weigh(rates->bytes[rate], size);
 	}
 	return rates->known[at].weight;
 }

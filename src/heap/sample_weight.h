@@ -9,6 +9,8 @@
  * rate), so it represents 1 / p blocks of its size. Weights are added up block by block: correcting
  * sums afterwards by an average size would be wrong. Without sampling a block represents itself,
  * and sums of integers in doubles are exact up to 2^53.
+ *
+ * Some sources sample each block with the same probability, regardless of its size.
  */
 
 #include <stdint.h>
@@ -25,8 +27,9 @@ struct heap_sum {
 #define HEAP_RATES 256u
 
 struct heap_rates {
-	uint64_t bytes[HEAP_RATES]; /* [0] is 0: all blocks are recorded */
-	uint32_t count;             /* number of rates without [0] */
+	/* Mean bytes between samples, or a HEAP_RATE_CHANCE; [0] is 0: all blocks are recorded */
+	uint64_t bytes[HEAP_RATES];
+	uint32_t count; /* number of rates without [0] */
 	/* A cache: many blocks share few sizes. */
 	struct {
 		uint64_t key; /* size * HEAP_RATES + rate; 0: none */
@@ -37,7 +40,13 @@ struct heap_rates {
 
 void heap_rates_fini(struct heap_rates *rates);
 
-/* From now on, blocks of a process are sampled once in this many bytes; 0: all. 0 or -ENOMEM. */
+/* A rate that is a probability: this bit and the probability times 2^32. */
+#define HEAP_RATE_CHANCE (UINT64_C(1) << 63)
+
+/*
+ * From now on, blocks of a process are sampled once in this many bytes, or with a HEAP_RATE_CHANCE;
+ * 0: all. 0 or -ENOMEM.
+ */
 int heap_rates_set(struct heap_rates *rates, uint32_t process, uint64_t bytes);
 
 static inline uint8_t heap_rates_of(const struct heap_rates *rates, uint32_t process)

@@ -27,6 +27,8 @@ enum heap_op {
 	/*
 	 * From here on blocks of this process are sampled, with `size` bytes between samples on
 	 * average; 0: all are recorded. A block is sampled with probability 1 - exp(-block / size).
+	 * If `address` is not 0, each block is sampled with the probability `address` / 2^32
+	 * instead, and `size` is 0.
 	 */
 	HEAP_RATE = 4,
 	/*
@@ -34,6 +36,8 @@ enum heap_op {
 	 * report, `size` their total size. Their frees are not reported.
 	 */
 	HEAP_TOTAL = 5,
+	/* All blocks of this process count as freed: whoever recorded them has forgotten them. */
+	HEAP_FORGET = 6,
 	HEAP_OPS
 };
 

@@ -417,6 +417,51 @@ static void sampled_blocks_stand_for_others(void **state)
 	stream_close(&stream);
 }
 
+static void blocks_sampled_with_a_probability_stand_for_as_many_of_any_size(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_put(
+		&stream, 0,
+		(struct heap_event){.time_ns = 1, .op = HEAP_RATE, .address = UINT32_MAX / 4 + 1});
+	stream_alloc(&stream, 0, 2, A, 100, 1);
+	stream_alloc(&stream, 1, 3, B, 100000, 1);
+	stream_free(&stream, 0, 4, A);
+	report = stream_finish(&stream);
+	assert_true(report->sampled);
+	assert_number(sums_of(report, 1).allocated.blocks, 8);
+	assert_number(sums_of(report, 1).allocated.bytes, 400400);
+	assert_number(sums_of(report, 1).live.bytes, 400000);
+	assert_number(report->totals.live_variance.blocks, 4 * 3);
+	assert_int_equal(report->quality.bad, 0);
+	stream_close(&stream);
+}
+
+static void forgotten_blocks_are_gone_but_not_those_of_other_processes(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+
+	stream_open(&stream, (struct heap_config){.addresses = true});
+	for (uint64_t i = 1; i <= 1000;
+	     i++) /* enough for slots that move when others are removed */
+		stream_alloc(&stream, i % 2, i, A * i, 10, (uint32_t)(i % 7));
+	stream_alloc(&stream, 2, 1001, A, 100, 9);
+	stream_put(&stream, 0, (struct heap_event){.time_ns = 2000, .op = HEAP_FORGET});
+	stream_alloc(&stream, 0, 2001, A, 25, 1);
+	report = stream_finish(&stream);
+	assert_number(report->totals.peak.bytes, 10100);
+	assert_number(report->totals.live.bytes, 125);
+	assert_number(report->totals.live.blocks, 2);
+	assert_number(sums_of(report, 9).live.bytes, 100);
+	assert_number(report->totals.freed.blocks, 1000);
+	assert_int_equal(report->quality.missed_frees, 0);
+	assert_int_equal(report->quality.bad, 0);
+	stream_close(&stream);
+}
+
 static void blocks_that_were_added_up_count_for_their_stack(void **state)
 {
 	const struct heap_report *report;
@@ -695,6 +740,8 @@ int main(void)
 		cmocka_unit_test(a_slice_has_what_was_allocated_in_it_and_lives_at_its_end),
 		cmocka_unit_test(blocks_of_threads_that_are_not_wanted_do_not_count),
 		cmocka_unit_test(sampled_blocks_stand_for_others),
+		cmocka_unit_test(blocks_sampled_with_a_probability_stand_for_as_many_of_any_size),
+		cmocka_unit_test(forgotten_blocks_are_gone_but_not_those_of_other_processes),
 		cmocka_unit_test(blocks_that_were_added_up_count_for_their_stack),
 		cmocka_unit_test(estimates_lie_within_their_errors),
 		cmocka_unit_test(the_timeline_tells_each_step_and_each_thread),

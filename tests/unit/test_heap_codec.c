@@ -200,7 +200,7 @@ static void what_cannot_be_is_refused(void **state)
 	static const uint8_t no_thread[] = {1, 0, 1, 0, 2, 1, 1, 4, 1, 1, 8, 1, 255, 9, 1, 0};
 	static const uint8_t no_event_before[] = {1, 0, 1, 0, 1, 3, 0, 1,  0, 2, 1,
 						  1, 4, 1, 1, 8, 1, 1, 10, 1, 0};
-	static const uint8_t bad_op[] = {1, 0, 1, 0, 1, 3,   0, 1, 0, 2,  1, 6,
+	static const uint8_t bad_op[] = {1, 0, 1, 0, 1, 3,   0, 1, 0, 2,  1, 7,
 					 4, 1, 1, 8, 1, 255, 9, 1, 0, 10, 1, 0};
 	static const uint8_t good[] = {1, 0, 1, 0, 1, 3,   0, 1, 0, 2,  1, 1,
 				       4, 1, 1, 8, 1, 255, 9, 1, 2, 10, 1, 0};

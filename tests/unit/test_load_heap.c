@@ -462,6 +462,33 @@ static void samples_come_first_unless_a_value_is_asked_for(void **state)
 			    "peak_objects, inuse_space, inuse_objects, temporary_objects");
 }
 
+static void events_that_the_program_reports_do_not_come_first(void **state)
+{
+	struct world *world = *state;
+	struct schema schema = {
+		.event = "mark", .value = "mark", .unit = "count", .kind = SCHEMA_TOLD};
+	struct sample_batch batch = {
+		.count = 1,
+		.stack = (uint32_t[]){0},
+		.thread = (uint32_t[]){make_thread(&world->made, world->made.process, 100, "app")},
+		.cpu = (uint32_t[]){0},
+		.time_ns = (uint64_t[]){START_NS + 1000},
+		.weight = (uint64_t[]){1},
+	};
+	struct profile *profile;
+
+	assert_int_equal(sink_schema(world->made.sink, &schema, &batch.schema), 0);
+	assert_int_equal(sink_batch(world->made.sink, &batch, NULL), 0);
+	load(world);
+	assert_int_equal(load_profile(world->made.path, &world->options, &profile, NULL), 0);
+	assert_int_equal(profile->main_value, HEAP_PEAK_SPACE);
+	profile_free(profile);
+	world->options.event = "mark";
+	assert_int_equal(load_profile(world->made.path, &world->options, &profile, NULL), 0);
+	assert_string_equal(profile->value_types[profile->main_value].name, "mark");
+	profile_free(profile);
+}
+
 static void a_recording_without_allocations_says_how_to_get_some(void **state)
 {
 	struct world *world = *state;
@@ -539,6 +566,8 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			texts_have_times_of_the_recording_and_what_was_recorded, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(events_that_the_program_reports_do_not_come_first,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(samples_come_first_unless_a_value_is_asked_for,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(

@@ -363,6 +363,8 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	bool is_gauge = event != ID_NONE && samples->events.items.items[event].kind == SCHEMA_GAUGE;
 	size_t i;
 
+	samples->interrupted = samples->interrupted || event == ID_NONE ||
+			       samples->events.items.items[event].kind == SCHEMA_SAMPLED;
 	for (i = 0; i < batch->count; i++) {
 		uint64_t time_ns = batch->time_ns[i];
 		bool wanted;
@@ -518,7 +520,7 @@ bool samples_are_heap(const struct samples *samples)
 {
 	if (!samples->heap || samples->options->heap)
 		return samples->heap;
-	return samples->options->event ? wants_heap_value(samples) : samples->damage.samples == 0;
+	return samples->options->event ? wants_heap_value(samples) : !samples->interrupted;
 }
 
 static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t lost)

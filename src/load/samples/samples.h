@@ -82,6 +82,7 @@ struct samples {
 	uint64_t heap_step_ns;  /* from the recording; 0: none */
 	bool by_frame_pointers; /* stacks come from frame pointers */
 	bool longest_told;      /* see RECORDING_LOCK_WAITS */
+	bool interrupted;       /* has samples other than those that the program reported */
 	bool heap_leaf_told; /* the recording says that stacks of blocks end with an address in the
 				call */
 	uint64_t end_ns;
@@ -135,8 +136,9 @@ struct sample_cover samples_cover(struct samples *samples, const struct sample_b
 int samples_want_thread(struct samples *samples, uint32_t thread, bool *ret);
 
 /*
- * Whether to make a profile of the heap: it was requested, or there is nothing else. Heap values
- * have names of their own, by which they can be selected as events.
+ * Whether to make a profile of the heap: it was requested, or there is nothing else but events that
+ * the program reported. Heap values have names of their own, by which they can be selected as
+ * events.
  */
 bool samples_are_heap(const struct samples *samples);
 
