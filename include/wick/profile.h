@@ -228,6 +228,19 @@ WICK_API void wick_text_free(char *text); /* NULL is fine */
 WICK_API int wick_export_recording(const char *recording, const struct wick_load_options *options,
 				   const char *format, const char *path, struct wick_error *err);
 
+enum wick_page_kind {
+	WICK_PAGE_FLAME = 0, /* as wick flame -o FILE.html: the graph, a table, a timeline */
+	WICK_PAGE_HEAP = 1,  /* as wick heap-report: sites, peak and timeline of a heap */
+};
+
+/*
+ * Writes an interactive page about a recording, or any other file that wick_load() accepts: one
+ * HTML file that loads and sends nothing. It has no source text. `kind` is an enum wick_page_kind.
+ * Returns -EINVAL if a page about the heap is asked for and there is none.
+ */
+WICK_API int wick_page(const char *recording, const struct wick_load_options *options,
+		       uint32_t kind, const char *path, struct wick_error *err);
+
 #ifdef __cplusplus
 }
 #endif

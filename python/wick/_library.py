@@ -13,7 +13,7 @@ A ctypes call releases the GIL, so other threads run while libwick works.
 import ctypes
 import errno
 import os
-from ctypes import POINTER, c_char_p, c_int, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 # The oldest libwick that has everything below.
 NEEDED = (0, 9)
@@ -38,6 +38,22 @@ class LibraryError(ImportError):
 PROTOTYPES = {
     "wick_export_recording": (
         c_int, [c_char_p, c_void_p, c_char_p, c_char_p, POINTER(Error)]),
+    "wick_page": (c_int, [c_char_p, c_void_p, c_uint32, c_char_p, POINTER(Error)]),
+    "wick_heap_writer_open": (c_int, [c_char_p, c_void_p, POINTER(c_void_p), POINTER(Error)]),
+    "wick_heap_writer_close": (None, [c_void_p]),
+    "wick_heap_writer_frame": (c_int, [c_void_p, c_void_p, POINTER(c_uint32), POINTER(Error)]),
+    "wick_heap_writer_stack": (c_int, [c_void_p, c_void_p, POINTER(c_uint32), POINTER(Error)]),
+    "wick_heap_writer_thread": (
+        c_int, [c_void_p, c_uint32, c_char_p, POINTER(c_uint32), POINTER(Error)]),
+    "wick_heap_writer_site": (c_int, [c_void_p, c_void_p, POINTER(Error)]),
+    "wick_heap_writer_new_sites": (
+        c_int64, [c_void_p, c_char_p, c_size_t, POINTER(c_uint32), c_size_t]),
+    "wick_heap_writer_add": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(Error)]),
+    "wick_heap_writer_lost": (c_int, [c_void_p, c_uint64, POINTER(Error)]),
+    "wick_heap_writer_name_mark": (c_int, [c_void_p, c_uint32, c_char_p, POINTER(Error)]),
+    "wick_heap_writer_flush": (c_int, [c_void_p, POINTER(Error)]),
+    "wick_heap_writer_finish": (c_int, [c_void_p, POINTER(Error)]),
+    "wick_heap_writer_bytes": (c_uint64, [c_void_p]),
 }
 
 _REMEDY = "install wick (make install, or its package), or set WICK_LIBRARY to the path of libwick.so"

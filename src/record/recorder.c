@@ -4,9 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,20 +71,6 @@ static bool to_stdout(const struct recorder *recorder)
 	return outfile_is_stdout(recorder->config->output);
 }
 
-/* Two recordings in one file would corrupt each other. Devices and pipes may be shared. */
-static int claim_output(int fd, const char *path, struct error *err)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		return 0;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-		return 0; /* or locks are not supported here */
-	(void)error_set(err, -EBUSY, "%s is being written by another recording", path);
-	error_remedy(err, "wait until it ends, or choose another name with -o FILE");
-	return -EBUSY;
-}
-
 static int open_output(struct recorder *recorder, struct error *err)
 {
 	const int *given = recorder->config->output_fd;
@@ -105,7 +89,7 @@ static int open_output(struct recorder *recorder, struct error *err)
 	if (fd < 0)
 		return given ? error_file(err, -errno, "cannot write %s", recorder->config->output)
 			     : fd;
-	r = given || to_stdout(recorder) ? 0 : claim_output(fd, recorder->config->output, err);
+	r = given || to_stdout(recorder) ? 0 : outfile_claim(fd, recorder->config->output, "-o FILE", err);
 	if (r == 0)
 		r = recording_writer_open(fd, recorder->config->output, &recorder->writer, err);
 	if (r < 0)

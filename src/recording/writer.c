@@ -398,7 +398,7 @@ static int cannot_write(const struct recording_writer *writer, struct error *err
 	(void)error_file(err, writer->failure, "cannot write %s",
 			 strcmp(writer->name, "-") ? writer->name : "to standard output");
 	if (writer->failure == -ENOSPC || writer->failure == -EDQUOT)
-		error_remedy(err, "free some space, or choose another place with -o FILE");
+		error_remedy(err, "free some space, or choose another place");
 	return writer->failure;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -334,6 +335,20 @@ int outfile_open(const char *path, const char *option, bool *ret_created, struct
 int outfile_open_ready(const char *path, const char *option, bool *ret_created, struct error *err)
 {
 	return open_in_place(path, option, true, ret_created, err);
+}
+
+int outfile_claim(int fd, const char *path, const char *option, struct error *err)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return 0;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return 0; /* or locks are not supported here */
+	(void)error_set(err, -EBUSY, "%s is being written by another recording", path);
+	error_remedy(err, "wait until it ends, or choose another name%s%s", option ? " with " : "",
+		     option ? option : "");
+	return -EBUSY;
 }
 
 /* Creates the temporary file that becomes the result. */

@@ -72,6 +72,13 @@ int outfile_open(const char *path, const char *option, bool *ret_created, struct
 /* The same without blocking: a pipe without a reader is an error. */
 int outfile_open_ready(const char *path, const char *option, bool *ret_created, struct error *err);
 
+/*
+ * Claims a file that was opened for a recording until the descriptor is closed: two recordings in
+ * one file would corrupt each other. Returns -EBUSY if another one has it. Devices and pipes may be
+ * shared.
+ */
+int outfile_claim(int fd, const char *path, const char *option, struct error *err);
+
 /* Sets why writing to standard output failed. Returns code. */
 int outfile_stdout_failed(int code, struct error *err);
 
