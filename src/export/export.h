@@ -70,6 +70,7 @@ struct exporter_ops {
 	 * Optional.
 	 */
 	int (*finish)(void *self, const struct profile *profile, struct bytes *out);
+	bool heap;                /* finish() also writes the sums of a heap, and its tracks */
 	void (*free)(void *self); /* optional, like begin() */
 
 	/* For a plug-in, instead of write(): its name, and the argument of write_of(). */

@@ -9,6 +9,7 @@
 #include "export/formats.h"
 #include "export/perfetto_tracks.h"
 #include "export/protobuf.h"
+#include "model/level_track.h"
 #include "model/profile.h"
 
 /*
@@ -19,7 +20,8 @@
  * samples there ("stackFrames", "sf"), so only bare events would be left. From these packets it
  * draws a track for each thread, and flame graphs of any time range.
  *
- * Events reported by the program become tracks of its processes and threads: perfetto_tracks.h.
+ * Events reported by the program become tracks of its processes and threads: perfetto_tracks.h. A
+ * heap becomes one dump for each process, at the end, and a counter track of its live memory.
  *
  * Interned ids are ids of the profile plus 1: 0 means none.
  */
@@ -32,6 +34,7 @@ enum packet_field {
 	PACKET_SEQUENCE_ID = 10,
 	PACKET_INTERNED_DATA = 12,
 	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_PROFILE = 37,
 	PACKET_DEFAULTS = 59,
 	PACKET_PERF_SAMPLE = 66,
 };
@@ -67,6 +70,16 @@ enum frame_field {
 enum callstack_field { CALLSTACK_IID = 1, CALLSTACK_FRAMES = 2 };
 enum sample_field { SAMPLE_CPU = 1, SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_CALLSTACK = 4 };
 
+enum profile_field { PROFILE_DUMP = 5 };
+enum dump_field { DUMP_PID = 1, DUMP_SAMPLE = 2, DUMP_TIMESTAMP = 9, DUMP_HEAP_NAME = 11 };
+enum heap_field {
+	HEAP_CALLSTACK = 1,
+	HEAP_ALLOCATED = 2,
+	HEAP_FREED = 3,
+	HEAP_ALLOC_COUNT = 5,
+	HEAP_FREE_COUNT = 6,
+};
+
 #define SEQUENCE 1u
 
 /* Above every Linux pid and tid: for threads of imported files that have none. */
@@ -78,7 +91,8 @@ struct seen {
 };
 
 struct perfetto {
-	bool clock; /* written */
+	bool clock;        /* written */
+	uint64_t start_ns; /* when the recording began; 0: no sample has told yet */
 	bool begun;
 	struct perfetto_tracks tracks;
 	struct seen threads;
@@ -305,8 +319,10 @@ static int perfetto_sample(void *self, const struct profile *profile,
 	struct perfetto *perfetto = self;
 	const struct profile_thread *thread = &profile->threads.items[sample->thread];
 
-	if (!perfetto->clock)
+	if (!perfetto->clock) {
 		put_clocks(perfetto, sample, out);
+		perfetto->start_ns = sample->time_ns - sample->since_ns;
+	}
 	if (sample->kind != SCHEMA_SAMPLED)
 		return put_told(perfetto, profile, sample, out);
 	if (!perfetto->begun)
@@ -329,6 +345,173 @@ static int perfetto_sample(void *self, const struct profile *profile,
 	return perfetto->failed ? -ENOMEM : 0;
 }
 
+/* What a process allocated at a stack. */
+struct heap_row {
+	uint32_t pid;
+	uint32_t stack;
+	int64_t values[4];
+};
+
+/* The values in the order of heap_row, by their names in a heap profile. */
+static const char *const heap_values[] = {"alloc_space", "inuse_space", "alloc_objects",
+					  "inuse_objects"};
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct heap_row *one = a;
+	const struct heap_row *other = b;
+
+	if (one->pid != other->pid)
+		return one->pid < other->pid ? -1 : 1;
+	return one->stack < other->stack ? -1 : one->stack > other->stack;
+}
+
+/* Lists what processes allocated at each stack, sorted; threads are added up. NULL: no memory. */
+static struct heap_row *list_rows(const struct profile *profile, size_t *ret_count)
+{
+	struct heap_row *rows = calloc(profile->entries.count + 1, sizeof(*rows));
+	size_t n = 0;
+
+	for (size_t i = 0; rows && i < profile->entries.count; i++) {
+		const struct profile_entry *entry = &profile->entries.items[i];
+		const int64_t *values = &profile->values.items[i * profile->value_count];
+
+		rows[i].pid = pid_of(&profile->threads.items[entry->thread]);
+		rows[i].stack = entry->stack;
+		for (uint32_t k = 0; k < ARRAY_SIZE(heap_values); k++)
+			for (uint32_t type = 0; type < profile->value_count; type++)
+				if (strcmp(profile->value_types[type].name, heap_values[k]) == 0)
+					rows[i].values[k] = values[type];
+	}
+	if (!rows)
+		return NULL;
+	qsort(rows, profile->entries.count, sizeof(*rows), compare_rows);
+	for (size_t i = 0; i < profile->entries.count; i++) {
+		if (n > 0 && compare_rows(&rows[n - 1], &rows[i]) == 0)
+			for (size_t k = 0; k < ARRAY_SIZE(heap_values); k++)
+				rows[n - 1].values[k] += rows[i].values[k];
+		else
+			rows[n++] = rows[i];
+	}
+	*ret_count = n;
+	return rows;
+}
+
+static void put_heap_sample(struct perfetto *perfetto, const struct heap_row *row)
+{
+	protobuf_u64(&perfetto->part, HEAP_CALLSTACK, (uint64_t)row->stack + 1);
+	protobuf_u64(&perfetto->part, HEAP_ALLOCATED, (uint64_t)row->values[0]);
+	protobuf_u64(&perfetto->part, HEAP_FREED, (uint64_t)(row->values[0] - row->values[1]));
+	protobuf_u64(&perfetto->part, HEAP_ALLOC_COUNT, (uint64_t)row->values[2]);
+	protobuf_u64(&perfetto->part, HEAP_FREE_COUNT, (uint64_t)(row->values[2] - row->values[3]));
+	protobuf_message(&perfetto->message, DUMP_SAMPLE, &perfetto->part);
+}
+
+/* The dump of one process: rows of the same pid. Stacks are interned before the samples. */
+static void put_dump(struct perfetto *perfetto, const struct profile *profile,
+		     const struct heap_row *rows, size_t count, struct bytes *out)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_new(perfetto, &perfetto->stacks, rows[i].stack))
+			intern_stack(perfetto, profile, rows[i].stack);
+	protobuf_set_u64(&perfetto->packet, PACKET_TIMESTAMP,
+			 perfetto->start_ns + profile->duration_ns);
+	protobuf_u64(&perfetto->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_NEEDS_STATE);
+	if (perfetto->interned.size > 0)
+		protobuf_message(&perfetto->packet, PACKET_INTERNED_DATA, &perfetto->interned);
+	protobuf_u64(&perfetto->message, DUMP_PID, rows->pid);
+	for (size_t i = 0; i < count; i++)
+		put_heap_sample(perfetto, &rows[i]);
+	protobuf_set_u64(&perfetto->message, DUMP_TIMESTAMP,
+			 perfetto->start_ns + profile->duration_ns);
+	protobuf_string(&perfetto->message, DUMP_HEAP_NAME, "heap");
+	bytes_put(&perfetto->part, perfetto->message.data, perfetto->message.size);
+	bytes_clear(&perfetto->message);
+	protobuf_message(&perfetto->message, PROFILE_DUMP, &perfetto->part);
+	protobuf_message(&perfetto->packet, PACKET_PROFILE, &perfetto->message);
+	put_packet(perfetto, out);
+}
+
+/* Live memory over time, as a counter of a process. */
+static int put_level(struct perfetto *perfetto, const struct profile *profile,
+		     const struct level_track *track, uint32_t pid, struct bytes *out)
+{
+	struct export_sample level = {.event = track->kind == LEVEL_HEAP ? "heap" : "resident",
+				      .unit = "bytes",
+				      .kind = SCHEMA_GAUGE};
+	int r = 0;
+
+	for (size_t i = 0; i < track->points.count && r == 0; i++) {
+		const struct level_point *point = &track->points.items[i];
+
+		level.time_ns = perfetto->start_ns + point->since_ns;
+		level.weight = (uint64_t)point->most;
+		if (level.time_ns <= perfetto->start_ns + profile->duration_ns)
+			r = perfetto_tracks_put(&perfetto->tracks,
+						(struct perfetto_place){.pid = pid}, &level, out);
+	}
+	return r;
+}
+
+static int put_levels(struct perfetto *perfetto, const struct profile *profile, uint32_t pid,
+		      struct bytes *out)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < profile->time.tracks.count && r == 0; i++) {
+		const struct level_track *track = &profile->time.tracks.items[i];
+
+		if (track->kind != LEVEL_GAUGE) /* those were listed */
+			r = put_level(perfetto, profile, track, track->pid ? track->pid : pid, out);
+	}
+	return r;
+}
+
+/* Defines clocks and threads as a sample at the end would. */
+static void put_heap_head(struct perfetto *perfetto, const struct profile *profile,
+			  struct bytes *out)
+{
+	struct export_sample end = {.time_ns = perfetto->start_ns + profile->duration_ns};
+
+	if (profile->start_realtime_ns > 0)
+		end.realtime_ns = profile->start_realtime_ns + profile->duration_ns;
+	if (!perfetto->clock)
+		put_clocks(perfetto, &end, out);
+	if (!perfetto->begun) {
+		protobuf_u64(&perfetto->packet, PACKET_SEQUENCE_FLAGS, SEQUENCE_STATE_CLEARED);
+		put_packet(perfetto, out);
+		perfetto->begun = true;
+	}
+	for (uint32_t i = 0; i < profile->threads.count; i++) {
+		end.thread = i;
+		if (is_new(perfetto, &perfetto->threads, i))
+			put_thread(perfetto, profile, &end, out);
+	}
+}
+
+static int perfetto_finish(void *self, const struct profile *profile, struct bytes *out)
+{
+	struct perfetto *perfetto = self;
+	struct heap_row *rows;
+	size_t count = 0;
+	int r;
+
+	if (profile->time.heap_value != 0 || profile->entries.count == 0)
+		return 0;
+	rows = list_rows(profile, &count);
+	if (!rows)
+		return -ENOMEM;
+	put_heap_head(perfetto, profile, out);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && rows[end].pid == rows[i].pid;)
+			end++;
+		put_dump(perfetto, profile, rows + i, end - i, out);
+	}
+	r = put_levels(perfetto, profile, rows->pid, out);
+	free(rows);
+	return perfetto->failed ? -ENOMEM : r;
+}
+
 const struct exporter_ops export_perfetto = {
 	.name = "perfetto",
 	.summary = "a trace for ui.perfetto.dev: samples, events and gauges over time",
@@ -336,5 +519,7 @@ const struct exporter_ops export_perfetto = {
 	.binary = true,
 	.begin = perfetto_begin,
 	.sample = perfetto_sample,
+	.finish = perfetto_finish,
+	.heap = true,
 	.free = perfetto_free,
 };

@@ -64,8 +64,9 @@ struct load_options {
 	bool order;                  /* fill profile->time.samples; not with slices */
 	/* Fill profile->time; for a heap beside samples also its values, entries and slices. */
 	bool tracks;
-	bool told; /* load_samples: include events reported by the program, unless an event is
-		      selected */
+	bool heap_sums; /* load_samples: the profile has the sums of the heap, if it is one */
+	bool told;      /* load_samples: include events reported by the program, unless an event is
+			   selected */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
 	bool symbol_cache; /* keep answers on disk, and use them */

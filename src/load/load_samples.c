@@ -132,6 +132,9 @@ int load_samples(const char *path, const struct load_options *options, load_samp
 	r = samples_read(&loader.samples, fd, name, options, err);
 	if (r == 0)
 		r = loader_prepare(&loader, err);
+	if (r == 0 && options->heap_sums && samples_are_heap(&loader.samples) &&
+	    loader_add_heap(&loader, &filter) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0 && loader_add_levels(&loader) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0)

@@ -106,7 +106,7 @@ def test_time_and_heap_in_one_file(wick):
     assert refused.returncode == 2 and "needs a program that wick starts" in refused.stderr
 
 
-@pytest.mark.parametrize("form", ("firefox", "perfetto", "samples"))
+@pytest.mark.parametrize("form", ("firefox", "samples"))
 def test_formats_of_samples_refuse_a_heap_that_has_none(wick, tmp_path, form):
     heap = Heap(wick, workload("blocks", "peak"))
     out = tmp_path / "out"

@@ -6,7 +6,7 @@ import subprocess
 
 import pprof
 import pytest
-from conftest import ROOT, WICK
+from conftest import ROOT, WICK, workload
 from pprof import message, packed
 
 OLD = ROOT / "tests/golden/recording-v1.wick"
@@ -140,12 +140,15 @@ class Perfetto:
     def __init__(self, data):
         self.interned = {field: {} for field in (FRAMES, CALLSTACKS, MAPPINGS, FUNCTION_NAMES,
                                                  BUILD_IDS, PATHS, SOURCES)}
-        self.threads, self.samples, self.clocks = {}, [], []
+        self.threads, self.samples, self.clocks, self.tracks, self.dumps = {}, [], [], [], []
         cleared = False
         top = message(data)
         assert set(top) <= {PACKET}
         for packet in map(message, top.get(PACKET, [])):
-            assert packet[10] == [1]  # all on one sequence
+            if packet[10] == [2]:  # counters and slices are in another
+                self.tracks.append(packet)
+                continue
+            assert packet[10] == [1]
             flags = packet.get(13, [0])[0]
             cleared = cleared or flags == 1
             assert flags != 2 or cleared
@@ -158,6 +161,12 @@ class Perfetto:
             if 66 in packet:
                 assert flags == 2
                 self.sample(packet[8][0], message(packet[66][0]))
+            if 37 in packet:
+                assert flags == 2
+                self.dumps += map(message, message(packet[37][0])[5])
+
+    def stack(self, iid):
+        return tuple(map(self.function, packed(self.interned[CALLSTACKS][iid][2])))
 
     def intern(self, data):
         for field, items in data.items():
@@ -197,6 +206,25 @@ def test_perfetto_takes_hostile_names_and_threads_without_ids(wick, tmp_path):
     assert sorted(stack for *_, stack in trace.samples) == [(HOSTILE, ""), (HOSTILE, "leaf")]
     assert len(trace.threads) == 2 and 0 not in trace.threads
     assert "\u202eworker" in {name for *_, name in trace.threads.values()}
+
+
+def test_perfetto_has_the_heap_of_each_process_once_for_each_stack(wick, tmp_path):
+    path = tmp_path / "heap.wick"
+    wick.ok("heap", "-q", "-o", path, "--", *workload("blocks", "peak"))
+    trace = Perfetto(export(path, "perfetto"))
+    totals = wick.json("report", path, "--by", "site", "--format", "json")["totals"]
+    (dump,) = trace.dumps
+    rows = list(map(message, dump[2]))
+    stacks = [trace.stack(row[1][0]) for row in rows]
+    assert dump[1][0] in {pid for pid, *_ in trace.threads.values()} and dump[11] == [b"heap"]
+    assert len(set(row[1][0] for row in rows)) == len(rows)
+    assert any("main" in stack for stack in stacks)
+    assert sum(row[2][0] for row in rows) == totals["allocated"]["bytes"]
+    assert sum(row.get(3, [0])[0] for row in rows) == totals["freed"]["bytes"]
+    assert sum(row[5][0] for row in rows) == totals["allocated"]["blocks"]
+    levels = [message(packet[11][0])[30][0] for packet in trace.tracks if 11 in packet]
+    assert max(levels) >= totals["peak"]["bytes"]
+    assert {clock[1][0] for clock in trace.clocks} == {1, 6}
 
 
 # OpenTelemetry

@@ -11,6 +11,7 @@
 #include "cli/debuginfod.h"
 #include "cli/options/load_options.h"
 #include "cli/text/timeline.h"
+#include "export/export.h"
 #include "heap/heap_profile.h"
 #include "heap/values.h"
 #include "load/load.h"
@@ -35,8 +36,8 @@ struct timeline_command_options {
 struct gathering {
 	struct timeline *timeline;
 	struct bytes text;
-	bool any;     /* samples */
-	bool is_heap; /* without samples */
+	bool any;     /* gauges, which have tracks of their own */
+	bool is_heap; /* without samples and gauges */
 };
 
 static int take_sample(void *self, const struct profile *profile,
@@ -44,7 +45,7 @@ static int take_sample(void *self, const struct profile *profile,
 {
 	struct gathering *gathering = self;
 
-	gathering->any = gathering->any || sample;
+	gathering->any = gathering->any || (sample && sample->kind == SCHEMA_GAUGE);
 	if (sample)
 		return timeline_add(gathering->timeline, profile, sample, err);
 	gathering->is_heap =

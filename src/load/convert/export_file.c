@@ -51,7 +51,7 @@ static int take_sample(void *self, const struct profile *profile,
 	struct sample_lines *lines = self;
 	int r;
 
-	if (!sample && lines->count == 0 && profile->time.heap_value == 0)
+	if (!sample && lines->count == 0 && profile->time.heap_value == 0 && !lines->list.ops->heap)
 		return refuse_heap(lines, err);
 	if (sample) {
 		lines->count++;
@@ -71,7 +71,10 @@ static int export_samples_of(const struct export_job *job, struct error *err)
 	struct sample_lines lines = {
 		.input = strcmp(job->input, "-") ? job->input : "standard input",
 	};
+	struct load_options options = *job->load;
 	int r = export_list_init(&lines.list, job->exporter, err);
+
+	options.tracks = options.heap_sums = job->exporter->heap;
 
 	if (r == 0)
 		r = outfile_begin(&lines.file, job->output, job->option, err);
@@ -79,7 +82,7 @@ static int export_samples_of(const struct export_job *job, struct error *err)
 		export_list_fini(&lines.list);
 		return r;
 	}
-	r = load_samples(job->input, job->load, take_sample, &lines, err);
+	r = load_samples(job->input, &options, take_sample, &lines, err);
 	if (r == 0)
 		r = write_lines(&lines, 1, err);
 	if (r == 0)
