@@ -285,6 +285,20 @@ static PyObject *site(PyObject *module, PyObject *argument)
 			     trace_key_thread(&found->key), (uint32_t)(found->counts >> 48));
 }
 
+static PyObject *keep_events(PyObject *module, PyObject *argument)
+{
+	size_t kb = PyLong_AsSize_t(argument);
+
+	(void)module;
+	if (PyErr_Occurred())
+		return NULL;
+	if (kb == 0 || kb > SIZE_MAX >> 10)
+		return PyErr_Format(PyExc_ValueError, "invalid size of the buffer: %zu KiB", kb);
+	if (atomic_load(&tracer.is_tracing) && tracer_keep_events(kb << 10) < 0)
+		return PyErr_NoMemory();
+	Py_RETURN_NONE;
+}
+
 static PyObject *event_position(PyObject *module, PyObject *unused)
 {
 	(void)module;
@@ -388,6 +402,8 @@ static PyMethodDef methods[] = {
 	{"stack_names", stack_names, METH_O, "stack_names(id) -> tuple of str"},
 	{"stack_native", stack_native, METH_O, "stack_native(id) -> tuple of addresses"},
 	{"site", site, METH_O, "site(id) -> (stack, domain, thread, interpreter)"},
+	{"keep_events", keep_events, METH_O,
+	 "keep_events(kb): keep events from now on, if they are not kept yet"},
 	{"event_position", event_position, METH_NOARGS, "event_position() -> int"},
 	{"read_events", read_events, METH_VARARGS,
 	 "read_events(position, max_events) -> (bytes, next_position, lost)"},

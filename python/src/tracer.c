@@ -152,6 +152,20 @@ void tracer_stop(void)
 	tracer_unlock(&tracer.tables[TABLE_LOCKED]);
 }
 
+int tracer_keep_events(size_t bytes)
+{
+	int r = 0;
+
+	/* Nobody can be putting an event while both tables are locked and we hold the GIL. */
+	for (int id = 0; id < TABLE_COUNT; id++)
+		tracer_lock(&tracer.tables[id]);
+	if (!tracer.events.slots)
+		r = trace_events_open(&tracer.events, &tracer.memory, bytes);
+	for (int id = TABLE_COUNT; id-- > 0;)
+		tracer_unlock(&tracer.tables[id]);
+	return r;
+}
+
 void tracer_clear(void)
 {
 	for (int id = 0; id < TABLE_COUNT; id++) {

@@ -147,6 +147,8 @@ static inline void tracer_unlock(struct tracer_table *table)
 /* What start() raises as RuntimeError is in *ret_problem. Returns 0 or a negative errno. */
 int tracer_start(const struct tracer_settings *settings, const char **ret_problem);
 void tracer_stop(void);
+/* Begins to keep events while tracing; events that are kept already stay. 0 or -ENOMEM. */
+int tracer_keep_events(size_t bytes);
 /* Forgets all live blocks. */
 void tracer_clear(void);
 int64_t tracer_live_bytes(void);
