@@ -22,6 +22,7 @@ RECORD_BYTES = 32
 
 # The domains of tracemalloc are 32-bit numbers, the spaces of a recording 8-bit ones.
 SPACES = 256
+HIDDEN = 0xFFFFFFFF
 
 
 class Options(ctypes.Structure):
@@ -94,10 +95,13 @@ class Recording:
     Used by one thread at a time. The names of sites, stacks and threads come from the tracer.
     """
 
-    def __init__(self, path, tracer, *, sampling_bytes=0.0, probability=0.0, start_ns=0, whole=False):
+    def __init__(self, path, tracer, *, sampling_bytes=0.0, probability=0.0, start_ns=0, whole=False,
+                 is_hidden=None):
+        """is_hidden(stack id) says whether blocks of a stack are left out; None: none are."""
         self._handle = None
         self._lib = _library.load()
         self._tracer = tracer
+        self._is_hidden = is_hidden
         self._error = _library.Error()
         self._frames = {}
         self._stacks = {}
@@ -143,8 +147,10 @@ class Recording:
             ids.append(self._frame(f"[interpreter {interpreter}]", "", 0))
         if domain:
             ids.append(self._frame(f"[domain {domain}]", "", 0))
+        # A stack that is unknown has one frame, and no names.
+        names = names or ("",) * len(frames)
         for (file, line), name in zip(reversed(frames), reversed(names)):
-            ids.append(self._frame(name, file, line))
+            ids.append(self._frame(name or file, file, line))
         stack = Stack(ctypes.sizeof(Stack), _address(ids), len(ids), _address(native), len(native),
                       max((total or 0) - len(frames), 0))
         ret = c_uint32()
@@ -165,6 +171,9 @@ class Recording:
 
     def _define(self, site):
         stack, domain, tid, interpreter = self._tracer.site(site)
+        if self._is_hidden is not None and self._is_hidden(stack):
+            self._call("site", self._handle, byref(Site(site, HIDDEN, 0, 0)))
+            return
         space = self._spaces.setdefault(domain, min(len(self._spaces), SPACES - 1))
         item = Site(site, self._stack(stack, domain, interpreter), self._thread(tid), space)
         self._call("site", self._handle, byref(item))

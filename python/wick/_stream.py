@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Appends what the tracer records to a .wick file while the program runs.
+
+A thread of our own takes events out of the tracer's buffer before it is full, and writes them every
+so many seconds. The first part of the file has all live blocks; later parts have what changed. Each
+part is complete, so the file can be read at any time, also after the program was killed.
+"""
+import atexit
+import os
+import struct
+import sys
+import threading
+import time
+import warnings
+
+from . import _recording
+
+# A program makes at most about this many events a second. A third of the buffer must be enough for
+# the time between two looks, because another thread may keep the GIL for 5 ms, and writing takes time.
+MOST_EVENTS = 20e6
+BUFFER_KB = 32 << 10
+AT_ONCE = 1 << 17
+SHORTEST_WAIT = 0.002
+FORGET = struct.pack("<QQQIBBH", 0, 0, 0, 0, 3, 0, 0)
+
+_open = {}  # streams by the path of their file
+
+
+def _tracer_module():
+    from . import _tracer
+    return _tracer
+
+
+def _capacity(tracer):
+    """How many events the tracer's buffer holds; makes one if there is none."""
+    from .tracemalloc._control import settings
+    kilobytes = settings.started["events_kb"]
+    if not kilobytes:
+        kilobytes = settings.started["events_kb"] = settings.ring_buffer_kb or BUFFER_KB
+        tracer.keep_events(kilobytes)
+    return 1 << max(kilobytes * 1024 // _recording.RECORD_BYTES, 1).bit_length() - 1
+
+
+def _marks():
+    events = sys.modules.get("wick.tracemalloc._events")
+    return [name for name, *_ in events._marks] if events else []
+
+
+class Stream:
+    """
+    A file that grows while the program runs: the result of stream().
+
+    close() writes the rest and ends it, and so does the end of the program or of a with block.
+    lost is the number of events that found no room. error is None, or the exception that ended the
+    stream; the program goes on without it.
+    """
+
+    def __init__(self, path, every):
+        if isinstance(every, bool) or not isinstance(every, (int, float)):
+            raise TypeError(f"every must be a number of seconds, not {type(every).__name__}")
+        if not 0.01 <= every <= 86400:
+            raise ValueError(f"every must be in range [0.01; 86400] seconds, not {every}")
+        self.path = os.path.realpath(os.fsdecode(path))
+        self.every = float(every)
+        self.error = None
+        self.closed = False
+        self.lost = 0
+        self._tracer = _tracer_module()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._is_stale = False  # what we know of live blocks is wrong
+        self._stuck = 0
+        if not self._tracer.is_tracing():
+            raise RuntimeError("the tracemalloc module must be tracing memory allocations to stream them")
+        if self.path in _open:
+            raise FileExistsError(f"{self.path} is being written by another stream: close that one first")
+        before = self._tracer.exclude_thread(True)
+        try:
+            self._begin()
+        finally:
+            self._tracer.exclude_thread(before)
+
+    def _begin(self):
+        from . import _dump
+        from .tracemalloc._control import settings
+        self._capacity = _capacity(self._tracer)
+        shown = settings.stack_filter
+        sampling = _dump._sampling(self._tracer)
+        self._recording = _recording.Recording(
+            self.path, self._tracer, sampling_bytes=sampling[0], probability=sampling[1],
+            is_hidden=None if shown is None else lambda stack: not shown(stack))
+        try:
+            self._put_all()
+            self._recording.flush()
+            self._thread = threading.Thread(target=self._run, name="wick-stream", daemon=True)
+            self._thread.start()
+        except BaseException:
+            self._recording.close()
+            raise
+        _open[self.path] = self
+
+    def _put_all(self):
+        """Writes all live blocks, as of the position that the next events are read from."""
+        for _ in range(10):
+            # Other threads may come in between: what they do is then in both.
+            self._position = self._tracer.event_position()
+            blocks = self._tracer.live_blocks()
+            if self._tracer.event_position() == self._position:
+                break
+        self._recording.add(blocks)
+
+    def _put_new(self):
+        """Writes the events since the last time."""
+        if not self._tracer.is_tracing():
+            self._is_stale = True
+            return
+        self._recording.name_marks(_marks())
+        end = self._tracer.event_position()
+        while self._position < end:
+            data, position, lost = self._tracer.read_events(self._position, AT_ONCE)
+            if position == self._position:
+                # Another thread is writing this event, or there was a stop() and a start().
+                self._stuck += 1
+                if self._stuck > 3:
+                    self._is_stale = True
+                    self._position = end
+                return
+            self._stuck = 0
+            self._position = position
+            if lost:
+                self.lost += lost
+                self._is_stale = True
+                self._recording.lost(lost)
+            self._recording.add(data)
+
+    def _flush(self):
+        """Writes everything. After a loss all live blocks come again, so that an error does not last."""
+        self._put_new()
+        if self._is_stale and self._tracer.is_tracing():
+            self._recording.add(FORGET)
+            self._put_all()
+            self._is_stale = False
+            self._stuck = 0
+        self._recording.flush()
+
+    def _run(self):
+        self._tracer.exclude_thread(True)
+        due = time.monotonic() + self.every
+        between = max(self._capacity / 3 / MOST_EVENTS, SHORTEST_WAIT)
+        while not self.closed:
+            self._wake.wait(max(min(due - time.monotonic(), between), SHORTEST_WAIT))
+            with self._lock:
+                if self.closed:
+                    return
+                try:
+                    if time.monotonic() < due:
+                        self._put_new()
+                        continue
+                    self._flush()
+                    due = time.monotonic() + self.every
+                except BaseException as error:
+                    self._fail(error)
+                    return
+
+    def _fail(self, error):
+        """Ends the stream. What was flushed stays in the file."""
+        self.error = error
+        self.closed = True
+        _open.pop(self.path, None)
+        self._recording.close()
+        warnings.warn(f"the stream to {self.path} has ended: {error}", RuntimeWarning, stacklevel=2)
+
+    def flush(self):
+        """Writes everything up to now; when it returns, the file has it."""
+        with self._lock:
+            if self.closed:
+                raise self.error or ValueError(f"the stream to {self.path} is closed")
+            before = self._tracer.exclude_thread(True)
+            try:
+                self._flush()
+            except BaseException as error:
+                self._fail(error)
+                raise
+            finally:
+                self._tracer.exclude_thread(before)
+
+    def close(self):
+        """Writes the rest and the end of the file. A stream that has ended stays as it is."""
+        with self._lock:
+            if self.closed:
+                return
+            self.closed = True
+            _open.pop(self.path, None)
+            before = self._tracer.exclude_thread(True)
+            try:
+                self._flush()
+                self._recording.finish()
+            except BaseException as error:
+                self.error = error
+                raise
+            finally:
+                self._recording.close()
+                self._tracer.exclude_thread(before)
+        self._wake.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join(5)
+
+    def _leave_to_parent(self):
+        """In a forked child: the file belongs to the parent, and so does the thread."""
+        self.closed = True
+        self._lock = threading.Lock()
+        self._recording.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def __repr__(self):
+        state = "ended" if self.error else "closed" if self.closed else "open"
+        return f"<Stream {self.path!r} every={self.every:g} {state}>"
+
+
+def stream(path, every=1.0):
+    """Opens a stream; wick.tracemalloc.stream() describes the arguments."""
+    return Stream(path, every)
+
+
+def close_all():
+    """Ends all streams: at the end of the program, and before the tracer stops."""
+    for opened in list(_open.values()):
+        try:
+            opened.close()
+        except Exception as error:
+            warnings.warn(f"the stream to {opened.path} has ended: {error}", RuntimeWarning, stacklevel=2)
+
+
+def _in_child():
+    for opened in list(_open.values()):
+        opened._leave_to_parent()
+    _open.clear()
+
+
+atexit.register(close_all)
+os.register_at_fork(after_in_child=_in_child)
