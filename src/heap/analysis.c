@@ -115,6 +115,11 @@ const struct heap_live *heap_analysis_live(const struct heap_analysis *analysis)
 	return &analysis->live;
 }
 
+double heap_analysis_weight(struct heap_analysis *analysis, const struct heap_block *block)
+{
+	return heap_weight(analysis->account.rates, block->rate, block->size);
+}
+
 const struct heap_report *heap_analysis_report(const struct heap_analysis *analysis)
 {
 	return &analysis->account.report;

@@ -19,6 +19,7 @@
 struct dictionary;
 struct heap_analysis;
 struct heap_batch;
+struct heap_block;
 struct heap_live;
 struct heap_report;
 struct memory_reading;
@@ -69,6 +70,9 @@ int heap_analysis_lengthen_slices(struct heap_analysis *analysis, uint64_t slice
 
 /* The live blocks, by process (HEAP_SPACES for each). */
 const struct heap_live *heap_analysis_live(const struct heap_analysis *analysis);
+
+/* How many blocks a block of heap_analysis_live() represents: 1 without sampling. */
+double heap_analysis_weight(struct heap_analysis *analysis, const struct heap_block *block);
 
 /* The report; complete after the analysis has finished. */
 const struct heap_report *heap_analysis_report(const struct heap_analysis *analysis);

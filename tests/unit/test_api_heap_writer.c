@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include <wick/heap_writer.h>
+#include <wick/live_blocks.h>
 #include <wick/profile.h>
 
 #define MS 1000000ull
@@ -336,6 +337,8 @@ static void machine_code_is_named_when_the_file_is_read(void **state)
 					.cut = 3};
 	struct wick_heap_site site = {0};
 	struct wick_profile_stack shown = {.size = sizeof(shown)};
+	struct wick_live_site live = {.size = sizeof(live)};
+	struct wick_live_blocks *blocks = NULL;
 	struct wick_stacks *stacks = NULL;
 
 	open_writer(world, (struct wick_heap_options){0});
@@ -354,6 +357,10 @@ static void machine_code_is_named_when_the_file_is_read(void **state)
 	assert_string_equal(shown.frames[3].function, "marks_are_events_with_names");
 	assert_int_equal(wick_stacks_next(stacks, &shown), 0);
 	wick_stacks_free(stacks);
+	assert_int_equal(wick_live_blocks_load(world->path, NULL, &blocks, NULL), 0);
+	assert_int_equal(wick_live_blocks_site(blocks, 0, &live), 0);
+	assert_int_equal(live.cut, 3);
+	wick_live_blocks_free(blocks);
 }
 
 static void a_whole_file_appears_only_when_it_is_complete(void **state)
@@ -492,6 +499,40 @@ static void a_full_disk_keeps_what_was_flushed(void **state)
 	assert_int_equal(sum_of(world, "alloc_space", "parse"), 100);
 }
 
+static void live_blocks_are_listed_one_by_one(void **state)
+{
+	struct world *world = *state;
+	struct wick_live_site site = {.size = sizeof(site)};
+	struct wick_live_blocks *blocks = NULL;
+	struct wick_live_block block[3];
+
+	open_writer(world, (struct wick_heap_options){.probability = 0.5});
+	make_site(world, 0, "parse", 3);
+	assert_int_equal(add(world, WICK_HEAP_ALLOC, 0x1000, 100, 0), 0);
+	assert_int_equal(add(world, WICK_HEAP_ALLOC, 0x2000, 50, 0), 0);
+	assert_int_equal(add(world, WICK_HEAP_ALLOC, 0x3000, 7, 0), 0);
+	assert_int_equal(add(world, WICK_HEAP_FREE, 0x2000, 0, 0), 0);
+	finish(world);
+	assert_int_equal(wick_live_blocks_load(world->path, NULL, &blocks, NULL), 0);
+	assert_int_equal(wick_live_blocks_count(blocks), 2);
+	assert_int_equal(wick_live_blocks_get(blocks, 0, 3, block), 2);
+	assert_int_equal(wick_live_blocks_get(blocks, 2, 3, block), 0);
+	assert_int_equal(block[0].size + block[1].size, 107);
+	assert_int_equal(block[0].address + block[1].address, 0x4000);
+	assert_true(block[0].weight == 2 && block[1].weight == 2);
+	assert_int_equal(wick_live_blocks_site(blocks, block[0].site, &site), 0);
+	assert_int_equal(site.frame_count, 2);
+	assert_string_equal(site.frames[1].function, "parse");
+	assert_int_equal(site.frames[1].line, 10);
+	assert_int_equal(site.tid, getpid());
+	assert_string_equal(site.thread, "worker");
+	assert_int_equal(wick_live_blocks_site(blocks, 99, &site), -ENOENT);
+	wick_live_blocks_free(blocks);
+	assert_int_equal(wick_live_blocks_load("/nonexistent", NULL, &blocks, NULL), -ENOENT);
+	assert_int_equal(wick_live_blocks_load(NULL, NULL, &blocks, NULL), -EINVAL);
+	wick_live_blocks_free(NULL);
+}
+
 static void pages_are_written_about_it(void **state)
 {
 	struct world *world = *state;
@@ -533,6 +574,7 @@ int main(void)
 		TEST(two_recordings_do_not_share_a_file),
 		TEST(a_child_leaves_the_file_of_its_parent_alone),
 		TEST(a_full_disk_keeps_what_was_flushed),
+		TEST(live_blocks_are_listed_one_by_one),
 		TEST(pages_are_written_about_it),
 	};
 
