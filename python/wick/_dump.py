@@ -143,6 +143,12 @@ class _Listed:
         return ()
 
 
+def load_snapshot(path):
+    """A .wick file as a wick.tracemalloc.Snapshot."""
+    from ._load import load_snapshot as load
+    return load(path)
+
+
 def _blocks(sites, sizes):
     """Blocks side by side: a snapshot does not keep their addresses."""
     address = 16

@@ -38,6 +38,10 @@ class LibraryError(ImportError):
 PROTOTYPES = {
     "wick_export_recording": (
         c_int, [c_char_p, c_void_p, c_char_p, c_char_p, POINTER(Error)]),
+    "wick_live_blocks_load": (c_int, [c_char_p, c_void_p, POINTER(c_void_p), POINTER(Error)]),
+    "wick_live_blocks_get": (c_size_t, [c_void_p, c_size_t, c_size_t, c_void_p]),
+    "wick_live_blocks_site": (c_int, [c_void_p, c_uint32, c_void_p]),
+    "wick_live_blocks_free": (None, [c_void_p]),
     "wick_page": (c_int, [c_char_p, c_void_p, c_uint32, c_char_p, POINTER(Error)]),
     "wick_heap_writer_open": (c_int, [c_char_p, c_void_p, POINTER(c_void_p), POINTER(Error)]),
     "wick_heap_writer_close": (None, [c_void_p]),
