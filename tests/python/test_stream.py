@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""stream(): a file that grows while the program runs, and survives whatever ends the program."""
+import json
+import os
+import subprocess
+
+import pytest
+
+from interpreters import BUILD, ROOT
+from test_dump import WICK, live, wick
+
+START = """
+import os, signal, shutil, sys, threading, time, warnings
+import wick.tracemalloc as tracemalloc
+path = sys.argv[1]
+kept = []
+
+def fill(n):
+    for i in range(n):
+        kept.append([i] * 10)
+
+def traced():
+    return tracemalloc.get_traced_memory()[0]
+
+"""
+# What the lines between two measurements allocate.
+SLACK = 20_000
+
+
+@pytest.fixture
+def run(python, tmp_path):
+    """Runs a program and returns (status, standard output, standard error)."""
+    env = {"WICK_LIBRARY": str(BUILD / "libwick.so.0")}
+    done = python.run("-c", "from wick import _library; _library.load()", env=env)
+    if done.returncode != 0:
+        pytest.skip(f"libwick cannot be loaded here: {done.stderr.splitlines()[-1]}")
+
+    def start(text, *words, **options):
+        script = tmp_path / "program.py"
+        script.write_text(START + text, encoding="utf-8")
+        done = python.run("-X", "faulthandler", script, *words, env=env, cwd=tmp_path, timeout=120, **options)
+        return done.returncode, done.stdout, done.stderr
+    return start
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "memory.wick"
+
+
+def info(path):
+    return json.loads(wick("info", "--format", "json", path))
+
+
+def assert_live(path, size):
+    assert live(path)[0] == pytest.approx(int(size), abs=SLACK)
+
+
+def test_it_is_readable_at_every_flush(run, path):
+    status, out, err = run("""
+tracemalloc.start(5)
+fill(5000)
+stream = tracemalloc.stream(path, every=60)
+for name in "one", "two":
+    fill(3000)
+    del kept[:2000]
+    print(traced())
+    stream.flush()
+    shutil.copy(path, f"{path}.{name}.wick")
+stream.close()
+print(traced())
+""", path)
+    assert (status, err) == (0, "")
+    sizes = out.split()
+    for part, size in zip((f"{path}.one.wick", f"{path}.two.wick", path), sizes):
+        assert_live(part, size)
+    assert not info(f"{path}.one.wick")["complete"] and info(path)["complete"]
+    totals = json.loads(wick("report", "--by", "site", "--format", "json", path))["totals"]
+    assert totals["freed"]["blocks"] >= 4000  # later parts are changes, not the whole again
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)", "os.abort()"])
+def test_a_sudden_end_keeps_what_was_flushed(run, path, end):
+    _, out, _ = run(f"""
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=60)
+fill(5000)
+stream.flush()
+print(traced(), flush=True)
+fill(5000)
+{end}
+""", path)
+    assert_live(path, out)
+    assert not info(path)["complete"]
+    assert "fill" in wick("report", "--by", "site", path)
+
+
+def test_it_writes_by_itself(run, path):
+    """Without flush(): the file has it after a while, and then the program is killed."""
+    status, out, _ = run("""
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=0.05)
+fill(5000)
+size = traced()
+before = os.path.getsize(path)
+while os.path.getsize(path) == before:
+    time.sleep(0.01)
+time.sleep(0.2)
+while stream._position < tracemalloc.get_stats()["events"] - 1000:
+    time.sleep(0.01)
+print(size, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+""", path)
+    assert status == -9
+    assert_live(path, out)
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(3)", "raise SystemExit", "1 / 0"])
+def test_the_end_of_the_program_completes_it(run, path, end):
+    _, out, _ = run(f"""
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=60)
+fill(5000)
+print(traced())
+{end}
+""", path)
+    assert info(path)["complete"]
+    assert_live(path, out)
+
+
+def test_threads_that_exit_or_go_on_do_no_harm(run, path):
+    status, _, err = run("""
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=0.05)
+
+def endless():
+    while True:
+        [bytes(50) for i in range(100)]
+
+threading.Thread(target=endless, daemon=True).start()
+leaving = threading.Thread(target=sys.exit)
+leaving.start()
+leaving.join()
+fill(5000)
+""", path)
+    assert (status, err) == (0, "")
+    assert info(path)["complete"]
+
+
+def test_a_forked_child_leaves_the_file_alone(run, path):
+    status, out, err = run("""
+warnings.simplefilter("ignore", DeprecationWarning)
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=0.05)
+fill(2000)
+child = os.fork()
+if child == 0:
+    assert stream.closed
+    try:
+        stream.flush()
+    except ValueError:
+        pass
+    fill(50000)
+    stream.close()
+    other = tracemalloc.stream(path + ".child", every=60)  # its own is possible
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+fill(1000)
+stream.close()
+print(traced())
+""", path)
+    assert (status, err) == (0, "")
+    assert_live(path, out)
+    assert info(path)["complete"] and info(f"{path}.child")["complete"]
+    assert live(f"{path}.child")[0] > live(path)[0] * 5
+
+
+def test_it_is_not_opened_twice(run, path):
+    status, _, err = run("""
+tracemalloc.start()
+stream = tracemalloc.stream(path)
+os.symlink(path, path + ".link")
+for name in path, path + ".link":
+    try:
+        tracemalloc.stream(name)
+    except OSError as error:
+        assert "being written by another" in str(error), error
+    else:
+        raise AssertionError(name)
+stream.close()
+stream.close()
+with tracemalloc.stream(path) as again:
+    assert "open" in repr(again)
+assert again.closed and "closed" in repr(again)
+try:
+    again.flush()
+except ValueError:
+    pass
+else:
+    raise AssertionError
+""", path)
+    assert (status, err) == (0, "")
+    assert info(path)["complete"]
+
+
+def test_wrong_arguments_are_refused(run, path):
+    status, _, err = run("""
+def refused(kind, *words):
+    try:
+        tracemalloc.stream(*words)
+    except kind as error:
+        return str(error)
+    raise AssertionError(words)
+
+refused(RuntimeError, path)
+tracemalloc.start()
+refused(ValueError, path, 0)
+refused(ValueError, path, float("nan"))
+refused(TypeError, path, "often")
+refused(FileNotFoundError, "/nonexistent/x.wick")
+assert not os.path.exists(path)
+""", path)
+    assert (status, err) == (0, "")
+
+
+FULL_DISK = """
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=0.05)
+fill(2000)
+stream.flush()
+print(traced())
+import random
+{limit}
+while not stream.closed:
+    kept.append(bytes(random.randrange(5000)))
+    del kept[:random.randrange(2)]
+assert isinstance(stream.error, OSError), stream.error
+fill(1000)
+stream.close()
+print("alive")
+"""
+
+
+def test_a_full_disk_ends_only_the_stream(run, path):
+    status, out, err = run(FULL_DISK.format(limit="""
+import resource
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(path) + 5000,) * 2)
+"""), path)
+    size, alive = out.split()
+    assert status == 0 and alive == "alive"
+    assert err.count("RuntimeWarning: the stream to") == 1 and "has ended: " in err
+    assert live(path)[1] > 2000 and int(size) > 0
+    assert not info(path)["complete"] and info(path)["damaged_chunks"] == 0
+
+
+def test_a_small_file_system_ends_only_the_stream(run, tmp_path):
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", folder],
+                                           check=False, capture_output=True).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        status, out, err = run(FULL_DISK.format(limit=""), folder / "memory.wick")
+        assert status == 0 and out.split()[1] == "alive"
+        assert "no space left on device" in err and err.count("RuntimeWarning") == 1
+        assert live(folder / "memory.wick")[1] > 2000
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_lost_events_are_counted_and_do_not_leave_errors(run, path):
+    status, out, err = run("""
+tracemalloc.configure(ring_buffer_kb=32)
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=60)
+fill(20000)
+stream.flush()
+fill(20000)
+del kept[:15000]
+stream.close()
+print(traced(), stream.lost)
+""", path)
+    assert (status, err) == (0, "")
+    size, lost = map(int, out.split())
+    assert lost > 1000 and info(path)["lost"] == lost
+    assert_live(path, size)
+
+
+def test_clearing_and_marks_are_in_the_file(run, path):
+    status, out, err = run("""
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=60)
+fill(5000)
+tracemalloc.mark("half way")
+tracemalloc.clear_traces()
+del kept[:]
+fill(100)
+stream.close()
+print(traced())
+""", path)
+    assert (status, err) == (0, "")
+    assert_live(path, out)
+    marks = [json.loads(line) for line in wick("export", "--format", "samples", path).splitlines()]
+    assert [one["labels"] for one in marks] == [{"mark": "half way"}]
+
+
+@pytest.mark.parametrize("sampling", ["0.5", "5000"])
+def test_sampled_streams_have_estimates(run, path, sampling):
+    status, out, err = run(f"""
+tracemalloc.start(5, sampling={sampling})
+stream = tracemalloc.stream(path, every=60)
+fill(50000)
+stream.close()
+print(traced())
+""", path)
+    assert (status, err) == (0, "")
+    assert live(path)[0] == pytest.approx(int(out), rel=0.02)
+
+
+@pytest.mark.parametrize("workload", ["json", "objects", "threads", "pickle", "asyncio"])
+def test_an_event_takes_at_most_three_bytes(run, path, workload):
+    status, _, err = run(f"""
+sys.path.insert(0, {str(ROOT / "bench")!r})
+import python_workloads
+tracemalloc.start(25)
+with tracemalloc.stream(path):
+    python_workloads.WORKLOADS[{workload!r}](0.3)
+""", path)
+    assert (status, err) == (0, "")
+    events = info(path)["heap_events"]
+    assert events > 50_000
+    assert path.stat().st_size / events <= 3
+
+
+def test_every_command_reads_it(run, path, tmp_path):
+    status, _, err = run("""
+tracemalloc.start(5)
+with tracemalloc.stream(path, every=0.05):
+    for i in range(5):
+        fill(1000)
+        tracemalloc.mark(f"round {i}")
+        time.sleep(0.02)
+""", path)
+    assert (status, err) == (0, "")
+    for words in (["info"], ["report"], ["report", "--by", "site"], ["report", "--tree"], ["leaks"], ["timeline"],
+                  ["report", "--event", "inuse_space"]):
+        assert wick(*words, path), words
+    assert "kept.append" in wick("annotate", "--source-path", tmp_path, path, "fill")
+    assert "fill" in wick("report", path) and "fill" in wick("leaks", path)
+    for command, name in (("flame", "x.svg"), ("flame", "x.html"), ("heap-report", "heap.html")):
+        wick(command, "-o", tmp_path / name, path)
+        assert (tmp_path / name).stat().st_size > 10_000
+    assert "fill" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+    for form in ("folded", "pprof", "speedscope", "perfetto", "json", "otlp", "samples"):
+        wick("export", "--format", form, "-o", tmp_path / form, path)
+        assert (tmp_path / form).stat().st_size > 0
+    wick("diff", path, path)
+    wick("merge", "-o", tmp_path / "merged.wick", path, path)
+    assert live(tmp_path / "merged.wick") == tuple(2 * number for number in live(path))
+    assert WICK.exists()
