@@ -2,30 +2,49 @@
 #include "codes.h"
 
 #include <errno.h>
+#include <string.h>
 
-#define NO_WORD UINT32_MAX
-/* In a link: the word is a line number now. */
-#define RESOLVED_BIT 0x80000000u
-#define INTERPRETERS_MAX 64
+/* In a link: its line is known, and the word means nothing any more. */
+#define ENDED_BIT 0x80000000u
+#define NO_LINE INT32_MIN
+#define INTERPRETERS 32
 
 struct code {
 	PyCodeObject *object; /* NULL: it has ended; borrowed */
-	PyObject *file;       /* set when it has ended */
+	PyObject *file;       /* set when one of the main interpreter has ended */
 	PyObject *name;
+	uint32_t file_text; /* of another interpreter: place of the copy + 1 */
+	uint32_t name_text;
 	uint32_t first[TABLE_COUNT]; /* the newest word of it; + 1 */
+	bool is_watched;
 };
 
 static struct {
+	pthread_mutex_t lock;
 	struct trace_array codes;
 	uint32_t count;
 	struct trace_index index;
+	struct trace_array texts; /* char */
+	size_t text_bytes;
 	/* Where each interpreter keeps our number in its code objects. */
 	struct {
-		PyInterpreterState *interpreter;
+		int64_t id; /* + 1; 0: none */
 		Py_ssize_t extra;
-	} interpreters[INTERPRETERS_MAX];
+	} interpreters[INTERPRETERS];
 	uint32_t interpreter_count;
-} codes = {.codes = {.item_bytes = sizeof(struct code)}};
+} codes = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	   .codes = {.item_bytes = sizeof(struct code)},
+	   .texts = {.item_bytes = 1}};
+
+void codes_lock(void)
+{
+	pthread_mutex_lock(&codes.lock);
+}
+
+void codes_unlock(void)
+{
+	pthread_mutex_unlock(&codes.lock);
+}
 
 static struct code *code_at(uint32_t id)
 {
@@ -90,26 +109,26 @@ static int index_reserve(void)
 	return 0;
 }
 
-static int line_of(PyCodeObject *object, uint64_t word)
+static int32_t line_of(PyCodeObject *object, uint64_t word)
 {
 	int instruction = (int)(word & CODES_INSTRUCTION_MAX) - 1;
 
 	return PyCode_Addr2Line(object, instruction < 0 ? -1 : instruction * 2);
 }
 
-/* Replaces the words of a code object that ends by their lines. */
+/* Looks up the lines of a code object that ends. */
 static void resolve_words(struct code *code, enum tracer_table_id id)
 {
-	const struct trace_sites *sites = &tracer.tables[id].sites;
+	struct trace_sites *sites = &tracer.tables[id].sites;
 	uint32_t word = code->first[id];
 
 	while (word != 0) {
 		struct trace_word_link *link = trace_links(sites, word - 1);
-		uint64_t *value = trace_words(sites, word - 1);
 
-		trace_sites_retire(&tracer.tables[id].sites, trace_sites_stack_of(sites, word - 1));
-		*value = (uint64_t)line_of(code->object, *value);
-		link->code |= RESOLVED_BIT;
+		trace_sites_retire(sites, trace_sites_stack_of(sites, word - 1));
+		if (link->line == NO_LINE)
+			link->line = line_of(code->object, *trace_words(sites, word - 1));
+		link->code |= ENDED_BIT;
 		word = link->next;
 	}
 }
@@ -121,102 +140,192 @@ static void code_ends(void *extra)
 
 	if (!extra)
 		return;
-	code = code_at((uint32_t)((uintptr_t)extra - 1));
-	if (!code->object)
-		return;
-	for (enum tracer_table_id id = 0; id < TABLE_COUNT; id++) {
+	for (int id = 0; id < TABLE_COUNT; id++)
 		tracer_lock(&tracer.tables[id]);
-		resolve_words(code, id);
-		tracer_unlock(&tracer.tables[id]);
+	codes_lock();
+	code = code_at((uint32_t)((uintptr_t)extra - 1));
+	if (code->object) {
+		for (enum tracer_table_id id = 0; id < TABLE_COUNT; id++)
+			resolve_words(code, id);
+		if (code->file_text == 0) {
+			code->file = code->object->co_filename;
+			code->name = version_code_name(code->object);
+			Py_XINCREF(code->file);
+			Py_XINCREF(code->name);
+		}
+		code->object = NULL;
 	}
-	code->file = code->object->co_filename;
-	code->name = version_code_name(code->object);
-	Py_XINCREF(code->file);
-	Py_XINCREF(code->name);
-	code->object = NULL;
+	codes_unlock();
+	for (int id = TABLE_COUNT; id-- > 0;)
+		tracer_unlock(&tracer.tables[id]);
 }
 
 /* Where the running interpreter keeps our number; negative: nowhere. */
 static Py_ssize_t extra_of_interpreter(void)
 {
-	PyInterpreterState *interpreter = version_current_thread()->interp;
+	int64_t id = PyInterpreterState_GetID(version_current_thread()->interp) + 1;
 	uint32_t i = 0;
 
-	while (i < codes.interpreter_count && codes.interpreters[i].interpreter != interpreter)
+	while (i < INTERPRETERS && codes.interpreters[i].id != id)
 		i++;
-	if (i == INTERPRETERS_MAX)
-		return -1;
-	if (i == codes.interpreter_count) {
-		codes.interpreters[i].interpreter = interpreter;
+	if (i == INTERPRETERS) {
+		/* The oldest one has probably ended. */
+		i = codes.interpreter_count++ % INTERPRETERS;
+		codes.interpreters[i].id = id;
 		codes.interpreters[i].extra = version_request_extra(code_ends);
-		codes.interpreter_count++;
 	}
 	return codes.interpreters[i].extra;
 }
 
-void codes_watch(uint32_t first)
+/* The next code object of a stack that nobody watches yet, or NULL. Sets *ret_id. */
+static PyCodeObject *unwatched(enum tracer_table_id table, uint32_t stack_id, uint32_t *ret_id)
 {
-	PyObject *type;
-	PyObject *value;
-	PyObject *traceback;
-	Py_ssize_t extra;
+	const struct trace_sites *sites = &tracer.tables[table].sites;
+	PyCodeObject *object = NULL;
+	const struct trace_stack *stack;
 
-	if (first == codes.count)
-		return;
-	PyErr_Fetch(&type, &value, &traceback);
-	extra = extra_of_interpreter();
-	for (uint32_t id = first; extra >= 0 && id < codes.count; id++)
-		if (version_set_extra((PyObject *)code_at(id)->object, extra,
-				      (void *)((uintptr_t)id + 1)) < 0)
-			PyErr_Clear(); /* its stacks may be taken for another's later */
-	PyErr_Restore(type, value, traceback);
+	tracer_lock(&tracer.tables[table]);
+	codes_lock();
+	stack = trace_stack(sites, stack_id);
+	for (uint32_t i = 0; !object && i < ((uint32_t)stack->counts & 0xffff); i++) {
+		uint32_t id = trace_links(sites, stack->first + i)->code & ~ENDED_BIT;
+
+		if (code_at(id)->is_watched || !code_at(id)->object)
+			continue;
+		object = code_at(id)->object;
+		code_at(id)->is_watched = true;
+		*ret_id = id;
+	}
+	codes_unlock();
+	tracer_unlock(&tracer.tables[table]);
+	return object;
 }
 
-static uint32_t intern(PyCodeObject *object)
+void codes_watch(enum tracer_table_id table, uint32_t stack)
+{
+	PyCodeObject *object;
+	uint32_t id;
+
+	while ((object = unwatched(table, stack, &id))) {
+		PyObject *type;
+		PyObject *value;
+		PyObject *traceback;
+		Py_ssize_t extra;
+
+		PyErr_Fetch(&type, &value, &traceback);
+		codes_lock();
+		extra = extra_of_interpreter();
+		codes_unlock();
+		/* Without memory its stacks may be taken for those of another one later. */
+		if (extra >= 0 &&
+		    version_set_extra((PyObject *)object, extra, (void *)((uintptr_t)id + 1)) < 0)
+			PyErr_Clear();
+		PyErr_Restore(type, value, traceback);
+	}
+}
+
+/* Copies a string and returns its place + 1; 0 without memory. */
+static uint32_t copy_text(PyObject *string)
+{
+	char text[1024] = "<unknown>";
+	size_t i = 0;
+	size_t place = codes.text_bytes;
+
+	/* Character by character: Python's own conversions allocate. */
+	if (string && PyUnicode_Check(string)) {
+		for (; i < sizeof(text) - 1 && i < (size_t)PyUnicode_GET_LENGTH(string); i++) {
+			Py_UCS4 character = PyUnicode_READ_CHAR(string, (Py_ssize_t)i);
+
+			text[i] = character < 0x80 ? (char)character : '?';
+		}
+		text[i] = '\0';
+	}
+	i = strlen(text) + 1;
+	if (place + i >= UINT32_MAX ||
+	    trace_array_reserve(&tracer.memory, &codes.texts, place + i) < 0)
+		return 0;
+	memcpy((char *)codes.texts.items + place, text, i);
+	codes.text_bytes += i;
+	return (uint32_t)place + 1;
+}
+
+static uint32_t intern(PyCodeObject *object, bool is_copied)
 {
 	uint32_t id = find(object);
+	struct code code = {.object = object};
 
 	if (id != TRACE_NONE)
 		return id;
+	if (is_copied) {
+		code.file_text = copy_text(object->co_filename);
+		code.name_text = copy_text(version_code_name(object));
+		if (code.file_text == 0 || code.name_text == 0)
+			return TRACE_NONE;
+	}
 	if (index_reserve() < 0 ||
 	    trace_array_reserve(&tracer.memory, &codes.codes, (size_t)codes.count + 1) < 0)
 		return TRACE_NONE;
 	id = codes.count++;
-	*code_at(id) = (struct code){.object = object};
+	*code_at(id) = code;
 	index_put(&codes.index, object, id);
 	return id;
 }
 
-int codes_link(enum tracer_table_id table, uint32_t stack_id)
+static int link_word(enum tracer_table_id table, uint32_t word, bool is_copied)
 {
 	const struct trace_sites *sites = &tracer.tables[table].sites;
-	const struct trace_stack *stack = trace_stack(sites, stack_id);
+	uint64_t value = *trace_words(sites, word);
+	PyCodeObject *object = (PyCodeObject *)(uintptr_t)(value >> CODES_INSTRUCTION_BITS << 3);
+	uint32_t id = intern(object, is_copied);
 
-	for (uint32_t i = 0; i < ((uint32_t)stack->counts & 0xffff); i++) {
-		uint64_t word = *trace_words(sites, stack->first + i);
-		uint32_t id =
-			intern((PyCodeObject *)(uintptr_t)(word >> CODES_INSTRUCTION_BITS << 3));
-
-		if (id == TRACE_NONE)
-			return -ENOMEM;
-		*trace_links(sites, stack->first + i) =
-			(struct trace_word_link){id, code_at(id)->first[table]};
-		code_at(id)->first[table] = stack->first + i + 1;
-	}
+	if (id == TRACE_NONE)
+		return -ENOMEM;
+	*trace_links(sites, word) = (struct trace_word_link){
+		id, code_at(id)->first[table], is_copied ? line_of(object, value) : NO_LINE};
+	code_at(id)->first[table] = word + 1;
 	return 0;
+}
+
+int codes_link(enum tracer_table_id table, uint32_t stack_id, const PyInterpreterState *interpreter)
+{
+	const struct trace_stack *stack = trace_stack(&tracer.tables[table].sites, stack_id);
+	bool is_copied = interpreter != tracer.main_interpreter;
+	int r = 0;
+
+	codes_lock();
+	for (uint32_t i = 0; r == 0 && i < ((uint32_t)stack->counts & 0xffff); i++)
+		r = link_word(table, stack->first + i, is_copied);
+	codes_unlock();
+	return r;
 }
 
 struct codes_call codes_call_at(enum tracer_table_id table, uint32_t word)
 {
 	const struct trace_sites *sites = &tracer.tables[table].sites;
-	const struct trace_word_link *link = trace_links(sites, word);
-	const struct code *code = code_at(link->code & ~RESOLVED_BIT);
-	uint64_t value = *trace_words(sites, word);
+	struct codes_call call = {0};
+	struct trace_word_link *link;
+	struct code code;
 
-	if (link->code & RESOLVED_BIT)
-		return (struct codes_call){code->file, code->name, (int)value};
-	return (struct codes_call){code->object->co_filename, version_code_name(code->object),
-				   line_of(code->object, value)};
+	tracer_lock(&tracer.tables[table]);
+	codes_lock();
+	link = trace_links(sites, word);
+	code = *code_at(link->code & ~ENDED_BIT);
+	if (link->line == NO_LINE)
+		link->line = line_of(code.object, *trace_words(sites, word));
+	call.line = link->line;
+	if (code.file_text == 0) {
+		call.file = code.object ? code.object->co_filename : code.file;
+		call.name = code.object ? version_code_name(code.object) : code.name;
+		Py_XINCREF(call.file);
+		Py_XINCREF(call.name);
+	}
+	codes_unlock();
+	tracer_unlock(&tracer.tables[table]);
+	if (code.file_text != 0) {
+		call.file = PyUnicode_FromString((char *)codes.texts.items + code.file_text - 1);
+		call.name = PyUnicode_FromString((char *)codes.texts.items + code.name_text - 1);
+	}
+	return call;
 }
 
 uint32_t codes_count(void)

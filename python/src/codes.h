@@ -10,7 +10,10 @@
  * be used for another one, so the stacks with it are retired then. We hold no reference, which
  * would keep functions alive that the program has dropped.
  *
- * Threads: all calls need the GIL. With several GILs the lock of the second table protects it too.
+ * An interpreter other than the main one may end with its memory. Lines and names of its code
+ * objects are copied when they are first seen.
+ *
+ * Locks: the table of the stack is locked before the lock in here.
  */
 
 #include "tracer.h"
@@ -30,25 +33,31 @@ static inline uint64_t codes_word(const PyCodeObject *code, int64_t instruction)
 
 /*
  * Links the words of a new stack to their code objects, which are alive: the stack is being
- * executed. Returns 0 or -ENOMEM; the stack must be retired then.
+ * executed by `interpreter`, whose GIL is held. The table is locked. Returns 0 or -ENOMEM; the
+ * stack must be retired then.
  */
-int codes_link(enum tracer_table_id table, uint32_t stack);
+int codes_link(enum tracer_table_id table, uint32_t stack, const PyInterpreterState *interpreter);
 
 /*
- * Asks to be told when code objects end, from number `first` on. They are alive, and no table is
+ * Asks to be told when the code objects of a stack end. It is still being executed; no table is
  * locked: this allocates.
  */
-void codes_watch(uint32_t first);
+void codes_watch(enum tracer_table_id table, uint32_t stack);
 
-/* What a word of a stack stands for; borrowed references. */
+/* What a word of a stack stands for. */
 struct codes_call {
-	PyObject *file;
+	PyObject *file; /* new references; NULL: no string */
 	PyObject *name;
 	int line;
 };
 
+/* The GIL of the main interpreter is held, and no table is locked. */
 struct codes_call codes_call_at(enum tracer_table_id table, uint32_t word);
 
 uint32_t codes_count(void);
+
+/* In use before and after a fork. */
+void codes_lock(void);
+void codes_unlock(void);
 
 #endif

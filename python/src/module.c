@@ -441,6 +441,21 @@ static bool is_right_python(void)
 	return false;
 }
 
+/* Tracing ends before the interpreter takes its modules apart. */
+static int stop_at_exit(PyObject *module)
+{
+	PyObject *atexit = PyImport_ImportModule("atexit");
+	PyObject *function = PyObject_GetAttrString(module, "stop");
+	PyObject *answer = NULL;
+
+	if (atexit && function)
+		answer = PyObject_CallMethod(atexit, "register", "O", function);
+	Py_XDECREF(atexit);
+	Py_XDECREF(function);
+	Py_XDECREF(answer);
+	return answer ? 0 : -1;
+}
+
 PyMODINIT_FUNC PyInit__tracer(void);
 
 PyMODINIT_FUNC PyInit__tracer(void)
@@ -450,7 +465,7 @@ PyMODINIT_FUNC PyInit__tracer(void)
 	if (!is_right_python())
 		return NULL;
 	module = PyModule_Create(&definition);
-	if (module && snapshot_add_type(module) < 0)
+	if (module && (snapshot_add_type(module) < 0 || stop_at_exit(module) < 0))
 		Py_CLEAR(module);
 	return module;
 }

@@ -41,9 +41,12 @@ PyThreadState *record_own_thread(bool *ret_holds_gil)
 	*ret_holds_gil = current != NULL;
 	return current ? current : own;
 #else
-	/* The current one may be another thread's. */
+	/*
+	 * The current one may be another thread's. With several interpreters it may be this
+	 * thread's and not the one that is known for it: nothing is certain then.
+	 */
 	*ret_holds_gil = current && current == own;
-	return own;
+	return tracer.tables[TABLE_GIL].has_lock ? NULL : own;
 #endif
 }
 
@@ -135,7 +138,8 @@ static inline void walk_stack(struct tracer_table *table, const PyThreadState *t
 }
 
 /* Adds a walk that is new. The GIL is held; the table is locked. */
-static uint32_t new_site(struct tracer_table *table, const struct trace_walk *walk)
+static uint32_t new_site(struct tracer_table *table, const PyThreadState *thread,
+			 const struct trace_walk *walk)
 {
 	uint32_t site;
 	bool is_new;
@@ -150,7 +154,7 @@ static uint32_t new_site(struct tracer_table *table, const struct trace_walk *wa
 	if (is_new) {
 		uint32_t stack = trace_site(&table->sites, site)->stack;
 
-		if (codes_link(table_id(table), stack) < 0) {
+		if (thread && codes_link(table_id(table), stack, thread->interp) < 0) {
 			trace_sites_retire(&table->sites, stack);
 			atomic_fetch_add_explicit(&tracer.dropped_stacks, 1, memory_order_relaxed);
 			return RECORD_UNKNOWN_SITE;
@@ -169,7 +173,7 @@ learn_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
 {
 	PyGILState_STATE state = PyGILState_UNLOCKED;
 	uint32_t outer;
-	uint32_t first_code;
+	uint32_t stack;
 	uint32_t site;
 
 	if (!holds_gil && version_is_finalizing())
@@ -183,13 +187,13 @@ learn_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
 		/* Another thread may have used the room for words. */
 		walk_stack(table, thread, trace_key_domain(&walk->key), walk);
 	}
-	first_code = codes_count();
 	site = trace_sites_find(&table->sites, walk);
 	if (site == TRACE_NONE)
-		site = new_site(table, walk);
+		site = new_site(table, thread, walk);
+	stack = trace_site(&table->sites, site)->stack;
 	tracer_unlock(table);
 	outer = tracer_thread_enter(THREAD_OWN);
-	codes_watch(first_code);
+	codes_watch(table_id(table), stack);
 	if (!holds_gil)
 		PyGILState_Release(state);
 	tracer_thread.state = outer;
@@ -205,7 +209,7 @@ static uint32_t threadless_site(struct tracer_table *table, uint32_t domain)
 	walk.key.owner = trace_owner(domain, thread_number());
 	walk.hash = trace_walk_hash(&walk.key, 0);
 	site = trace_sites_find(&table->sites, &walk);
-	return site != TRACE_NONE ? site : new_site(table, &walk);
+	return site != TRACE_NONE ? site : new_site(table, NULL, &walk);
 }
 
 static uint32_t walked_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,

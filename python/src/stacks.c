@@ -49,17 +49,6 @@ bool stacks_has_site(uint32_t id)
 	return (id & ~TRACER_LOCKED_BIT) < sites_of(id)->site_count;
 }
 
-static struct codes_call call_at(uint32_t id, uint32_t word)
-{
-	struct tracer_table *table = &tracer.tables[table_of(id)];
-	struct codes_call call;
-
-	tracer_lock(table);
-	call = codes_call_at(table_of(id), word);
-	tracer_unlock(table);
-	return call;
-}
-
 static PyObject *frame_object(PyObject *file, int line)
 {
 	if (!file || !PyUnicode_Check(file))
@@ -77,8 +66,10 @@ static PyObject *make_frames(uint32_t id)
 		PyObject *frame;
 
 		if (stack.calls > 0)
-			call = call_at(id, stack.first + i);
+			call = codes_call_at(table_of(id), stack.first + i);
 		frame = frame_object(call.file, call.line);
+		Py_XDECREF(call.file);
+		Py_XDECREF(call.name);
 		if (!frame)
 			Py_CLEAR(frames);
 		else
@@ -118,12 +109,12 @@ PyObject *stacks_names(uint32_t id)
 	PyObject *names = PyTuple_New(stack.calls);
 
 	for (uint32_t i = 0; names && i < stack.calls; i++) {
-		PyObject *name = call_at(id, stack.first + i).name;
+		struct codes_call call = codes_call_at(table_of(id), stack.first + i);
 
-		if (!name)
-			name = Py_None;
-		Py_INCREF(name);
-		PyTuple_SET_ITEM(names, i, name);
+		Py_XDECREF(call.file);
+		if (!call.name)
+			Py_INCREF(Py_None);
+		PyTuple_SET_ITEM(names, i, call.name ? call.name : Py_None);
 	}
 	return names;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "codes.h"
 #include "patch.h"
 #include "record.h"
 
@@ -15,10 +16,12 @@ static void before_fork(void)
 {
 	for (int id = 0; id < TABLE_COUNT; id++)
 		tracer_lock(&tracer.tables[id]);
+	codes_lock();
 }
 
 static void after_fork(void)
 {
+	codes_unlock();
 	for (int id = TABLE_COUNT; id-- > 0;)
 		tracer_unlock(&tracer.tables[id]);
 }
@@ -124,6 +127,7 @@ int tracer_start(const struct tracer_settings *settings, const char **ret_proble
 	    trace_events_open(&tracer.events, &tracer.memory, settings->events_bytes) < 0)
 		return -ENOMEM;
 	note_time();
+	tracer_clear(); /* of a block that a thread recorded during the last stop */
 	if (tracer.is_sampled)
 		sampled_hooks_begin();
 	atomic_store(&tracer.is_tracing, true);

@@ -110,10 +110,11 @@ struct trace_site {
 
 _Static_assert(sizeof(struct trace_site) == 64, "one line of the cache");
 
-/* What belongs to each word: which code object it is of, and the next word of the same one. */
+/* What belongs to each word: its code object, and the next word of the same one. */
 struct trace_word_link {
 	uint32_t code;
 	uint32_t next;
+	int32_t line; /* of a source file, once it was looked up */
 };
 
 struct trace_slot {
