@@ -23,8 +23,8 @@ export MAKEFLAGS += --no-print-directory
 RUN_TESTS = "$(PYTHON)" scripts/run-tests.py --build "$(BUILD)" --jobs $(JOBS) --werror $(WERROR)
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo test test-long test-harm test-vm test-deb lint bench install uninstall deb asan \
-	fuzz unit e2e golden format clean help
+.PHONY: all deps demo test test-long test-harm test-vm test-deb test-python lint bench install uninstall deb \
+	asan fuzz unit e2e golden format clean help
 
 all: ## build; the program is then at build/wick
 	@scripts/install-deps --use "$(DEPS)" build
@@ -60,6 +60,10 @@ test-deb: ## build the Debian package, install, run and remove it in a root that
 test-vm: ## cross-build for the other CPU, test in an emulated machine (VM=smoke: 4 minutes)
 	@scripts/install-deps --use "$(DEPS)" build test vm
 	@$(RUN_TESTS) --vm $(VM) vm
+
+test-python: ## wick.tracemalloc with every Python of this machine and of other Debian releases (hours)
+	@scripts/install-deps --use "$(DEPS)" build test
+	@$(RUN_TESTS) --long python
 
 lint: ## format, layers, headers, shape, static analysis, symbol lists
 	@scripts/install-deps --use "$(DEPS)" build test lint

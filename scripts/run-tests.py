@@ -4,8 +4,8 @@
 
     run-tests.py [--build DIR] [--long] [--vm smoke|all] [SUITE...]
 
-Suites, in the order they run: unit scripts golden e2e, in parallel with e2e unwind dwarf lint; asan fuzz
-deb browser vm. A case is one cmocka test, one pytest test, one lint check or one fuzz target. Logs are
+Suites, in the order they run: unit scripts golden e2e, in parallel with e2e unwind dwarf lint; python asan
+fuzz deb browser vm. A case is one cmocka test, one pytest test, one lint check or one fuzz target. Logs are
 kept in DIR/logs, those of the emulated machine (vm) in build-vm-CPU/logs.
 """
 import argparse
@@ -261,7 +261,7 @@ class Runner:
                 return python
         return None
 
-    def pytest(self, name, *arguments, nice=0):
+    def pytest(self, name, *arguments, nice=0, timeout=None):
         python = self.python_with_pytest()
         if not python:
             return [Case(name, SKIPPED, 0, "pytest is not installed (make deps)")]
@@ -271,7 +271,7 @@ class Runner:
             ["nice", "-n", str(nice), python, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "time_limit",
              "-p", "stolen_time",
              "-q", "--tb=short", f"--junitxml={report}", *arguments],
-            self.logs / f"{name}.log", timeout=3600 if self.options.long else 1800,
+            self.logs / f"{name}.log", timeout=timeout or (3600 if self.options.long else 1800),
             env={"PYTHONPATH": str(ROOT / "tests"), "WICK": str(ROOT / self.build / "wick"), "WICK_BUILD": str(ROOT / self.build),
                  "WICK_LONG": "1" if self.options.long else ""})
         cases = junit_cases(report) if report.exists() else []
@@ -330,6 +330,13 @@ class Runner:
 
     def suite_dwarf(self):
         return self.pytest("dwarf", "tests/dwarf")
+
+    def suite_python(self):
+        """Several interpreters take hours with --long: a file at a time, with a limit of its own."""
+        if not self.options.long:
+            return self.pytest("python", "tests/python")
+        return [case for path in sorted((ROOT / "tests/python").glob("test_*.py"))
+                for case in self.pytest(f"python-{path.stem}", f"tests/python/{path.name}", timeout=6 * 3600)]
 
     def suite_deb(self):
         return self.pytest("deb", "tests/deb")
@@ -478,10 +485,10 @@ class Runner:
 # Suites that measure nothing, and need no more than a CPU now and then.
 BESIDE = ("unwind", "dwarf", "lint")
 FOLDERS = {"scripts": "tests/scripts", "golden": "tests/golden", "e2e": "tests/e2e",
-           "unwind": "tests/unwind", "dwarf": "tests/dwarf", "deb": "tests/deb", "browser": "tests/browser",
+           "unwind": "tests/unwind", "dwarf": "tests/dwarf", "python": "tests/python", "deb": "tests/deb", "browser": "tests/browser",
            "fuzz": "tests/fuzz", "vm": "tests/vm"}
-SUITES = ("unit", "scripts", "golden", "unwind", "dwarf", "lint", "e2e", "asan", "fuzz", "deb",
-          "browser", "vm")
+SUITES = ("unit", "scripts", "golden", "unwind", "dwarf", "lint", "e2e", "python", "asan", "fuzz",
+          "deb", "browser", "vm")
 
 
 def count(cases, status):

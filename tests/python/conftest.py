@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Fixtures: python runs an interpreter with the package, installed one where it replaces tracemalloc."""
+import functools
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import interpreters  # noqa: E402
+
+EVERY = interpreters.every()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes; runs with WICK_LONG")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("long") and not os.environ.get("WICK_LONG"):
+            item.add_marker(pytest.mark.skip(reason="takes minutes (make test-python)"))
+
+
+@functools.lru_cache(None)
+def prepared(interpreter):
+    try:
+        return interpreter.prepare()
+    except interpreters.Unusable as error:
+        return str(error)
+
+
+@functools.lru_cache(None)
+def put_in_place(interpreter):
+    return interpreter.installed()
+
+
+@pytest.fixture(params=EVERY, ids=lambda interpreter: interpreter.name)
+def python(request):
+    """An interpreter for which the package is built; run(*words) gives a CompletedProcess."""
+    ready = prepared(request.param)
+    if isinstance(ready, str):
+        pytest.skip(ready)
+    return ready
+
+
+@pytest.fixture
+def installed(python):
+    """The same with wick.tracemalloc in the place of tracemalloc."""
+    return put_in_place(python)
+
+
+@pytest.fixture
+def check(python, tmp_path):
+    """Runs lines of Python in the interpreter; fails with what they raise, returns what they print."""
+    def run(text, *words, env=None):
+        script = tmp_path / "check.py"
+        script.write_text(text, encoding="utf-8")
+        done = python.run("-X", "faulthandler", script, *words, env=env, cwd=tmp_path)
+        assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+    return run

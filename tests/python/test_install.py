@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""install() and the file that starts wick.tracemalloc with the interpreter."""
+import pytest
+
+STATE = "import tracemalloc, _tracemalloc; print('wick' in tracemalloc.__file__, tracemalloc.is_tracing(), " \
+        "tracemalloc.get_traceback_limit(), _tracemalloc.is_tracing())"
+
+STARTS = [
+    # flags, environment, expected
+    ([], {}, "True False 1 False"),
+    (["-X", "tracemalloc"], {}, "True True 1 False"),
+    (["-X", "tracemalloc=7"], {}, "True True 7 False"),
+    ([], {"PYTHONTRACEMALLOC": "5"}, "True True 5 False"),
+    (["-X", "tracemalloc=7"], {"PYTHONTRACEMALLOC": "5"}, "True True 7 False"),
+    ([], {"PYTHONTRACEMALLOC": "0"}, "True False 1 False"),
+    (["-E"], {"PYTHONTRACEMALLOC": "5"}, "True False 1 False"),
+    (["-I"], {"PYTHONTRACEMALLOC": "5"}, "True False 1 False"),
+    ([], {"WICK_TRACEMALLOC": "9"}, "True True 9 False"),
+    ([], {"WICK_TRACEMALLOC": "9,sample=1000"}, "True True 9 False"),
+    ([], {"WICK_TRACEMALLOC": "0"}, "True False 1 False"),
+    ([], {"WICK_TRACEMALLOC": "9", "PYTHONTRACEMALLOC": "5"}, "True True 9 False"),
+    (["-E"], {"WICK_TRACEMALLOC": "9"}, "True False 1 False"),
+    (["-I"], {"WICK_TRACEMALLOC": "9"}, "True False 1 False"),
+    (["-I", "-X", "tracemalloc=3"], {}, "True True 3 False"),
+    # Without site nothing of ours runs.
+    (["-S", "-X", "tracemalloc=3"], {}, "False True 3 True"),
+]
+
+
+@pytest.mark.parametrize("flags, env, expected", STARTS, ids=lambda value: str(value))
+def test_the_interpreter_starts_wick_when_asked(installed, flags, env, expected):
+    done = installed.run(*flags, "-c", STATE, env=env)
+    assert (done.stdout.strip(), done.stderr) == (expected, "")
+
+
+@pytest.mark.parametrize("value", ["x", "-1", "70000", "5,sample=", "5,what", "5,sample=-3", "99999999999999999999"])
+def test_a_wrong_value_is_reported_and_the_program_runs(installed, value):
+    done = installed.run("-c", STATE, env={"WICK_TRACEMALLOC": value})
+    assert done.stdout.strip() == "True False 1 False"
+    assert done.stderr.startswith(f"wick: WICK_TRACEMALLOC={value}: ")
+    assert "use WICK_TRACEMALLOC=FRAMES[,sample=BYTES][,native]" in done.stderr
+
+
+def test_an_interpreter_that_is_not_asked_imports_nothing(installed):
+    done = installed.run("-c", "import sys; print(sorted(name for name in sys.modules if name.startswith('wick')))")
+    assert done.stdout.strip() == "['wick', 'wick._start']"
+
+
+def test_a_removed_package_leaves_no_messages(installed, tmp_path):
+    """The file that install wrote stays when the package goes."""
+    script = "import sys, site; sys.modules['wick._start'] = None; sys.modules.pop('wick._start'); " \
+             "sys.modules['wick'] = None; site.addsitedir(sys.argv[1])"
+    done = installed.run("-c", "from wick.tracemalloc import _install; print(_install._folders()[0])")
+    done = installed.run("-c", script, done.stdout.strip(), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_install_replaces_the_module_in_a_running_program(check):
+    check("""
+import tracemalloc as before
+before.start(3)
+import wick.tracemalloc
+assert wick.tracemalloc.install() is None
+import sys, _tracemalloc
+import tracemalloc
+assert tracemalloc is wick.tracemalloc
+# Tracing goes on in ours, also for those who imported the standard module before.
+assert not _tracemalloc.is_tracing() and wick.tracemalloc.is_tracing()
+assert before.is_tracing is wick.tracemalloc.is_tracing and before.get_traceback_limit() == 3
+kept = bytearray(5000)
+assert before.get_object_traceback(kept)[-1].lineno == 12
+assert isinstance(before.take_snapshot(), wick.tracemalloc.Snapshot)
+wick.tracemalloc.install()  # twice is once
+before.stop()
+wick.tracemalloc.uninstall()
+assert sys.modules["tracemalloc"] is before and before.is_tracing is _tracemalloc.is_tracing
+assert before.Snapshot is not wick.tracemalloc.Snapshot
+""")
+
+
+def test_install_before_anybody_imports_the_standard_module(check):
+    check("""
+import wick.tracemalloc
+wick.tracemalloc.install()
+import tracemalloc
+assert tracemalloc is wick.tracemalloc
+wick.tracemalloc.uninstall()
+import tracemalloc
+assert tracemalloc is not wick.tracemalloc
+""")
+
+
+def test_uninstall_removes_the_file(python, tmp_path):
+    """In a folder for users, so that no other test notices."""
+    user = {"PYTHONUSERBASE": str(tmp_path)}
+    script = """
+import pathlib, site, sys
+from wick.tracemalloc import _install, install, uninstall
+site.ENABLE_USER_SITE = True
+_install._folders = lambda: [pathlib.Path("/proc/nowhere"), pathlib.Path(site.getusersitepackages())]
+path = install(persist=True)
+assert path.startswith(sys.argv[1]) and "import wick._start" in open(path).read(), path
+uninstall(persist=True)
+assert not pathlib.Path(path).exists()
+"""
+    done = python.run("-c", script, tmp_path, env=user)
+    assert done.returncode == 0, done.stderr
