@@ -82,11 +82,16 @@ static void new_reference(PyObject *object)
 	object_begins(object);
 }
 
+/* In place of _PyTraceMalloc_NewReference(). */
+static int traced_reference(PyObject *object)
+{
+	object_begins(object);
+	return 0;
+}
+
 #endif
 
 struct patched {
-	const char *name;
-	uint64_t replacement;
 	uint64_t function; /* 0: not patched */
 	uint8_t original[JUMP_NEAR_BYTES];
 };
@@ -95,7 +100,8 @@ struct patched {
 
 static struct {
 	bool sees_reuse;
-	uint8_t *near; /* far jumps, close to the interpreter's code */
+	int *standard_flag; /* set by us: the interpreter believes that its own tracer runs */
+	uint8_t *near;      /* far jumps, close to the interpreter's code */
 	int near_count;
 	struct patched functions[4];
 } patch;
@@ -140,7 +146,7 @@ static bool find_near_page(uint64_t function)
 }
 
 /* The function must be long enough for a jump, and be code of the interpreter. */
-static uint64_t find_function(const char *name)
+static uint64_t find_function(const char *name, uint64_t *ret_size, void **ret_file)
 {
 	void *function = dlsym(RTLD_DEFAULT, name);
 	const ElfW(Sym) *symbol = NULL;
@@ -149,12 +155,13 @@ static uint64_t find_function(const char *name)
 	if (!function || !dladdr1(function, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
 	    symbol->st_size < JUMP_FAR_BYTES)
 		return 0;
+	*ret_size = symbol->st_size;
+	*ret_file = info.dli_fbase;
 	return (uint64_t)(uintptr_t)function;
 }
 
-static bool install(struct patched *patched, const char *name, uint64_t replacement)
+static bool install_at(struct patched *patched, uint64_t function, uint64_t replacement)
 {
-	uint64_t function = find_function(name);
 	uint8_t far_jump[JUMP_FAR_BYTES] = {0};
 	uint8_t near_jump[JUMP_NEAR_BYTES];
 	uint64_t place;
@@ -169,11 +176,87 @@ static bool install(struct patched *patched, const char *name, uint64_t replacem
 	    !write_code(function, near_jump, sizeof(near_jump)))
 		return false;
 	patch.near_count++;
-	patched->name = name;
-	patched->replacement = replacement;
 	patched->function = function;
 	return true;
 }
+
+static bool install(struct patched *patched, const char *name, uint64_t replacement)
+{
+	uint64_t size;
+	void *file;
+
+	return install_at(patched, find_function(name, &size, &file), replacement);
+}
+
+#if PY_VERSION_HEX < 0x030d0000 && !defined(Py_REF_DEBUG) && !defined(Py_TRACE_REFS)
+
+/* struct _PyTraceMalloc_Config, which exists until 3.11. */
+struct standard_config {
+	int initialized;
+	int tracing;
+	int max_nframe;
+};
+
+/* The only function that another one calls, or 0. It must belong to the same file. */
+static uint64_t find_callee(const char *name)
+{
+	uint64_t size;
+	void *file;
+	uint64_t function = find_function(name, &size, &file);
+	uint64_t found = 0;
+	Dl_info info;
+
+	if (function == 0)
+		return 0;
+	for (uint64_t i = 0; i + JUMP_NEAR_BYTES <= size; i += CALL_STEP) {
+		uint64_t target = call_target(function + i);
+
+		if (target == 0 || !dladdr((void *)(uintptr_t)target, &info) ||
+		    info.dli_fbase != file)
+			continue;
+		if (found != 0)
+			return 0;
+		found = target;
+	}
+	return found;
+}
+
+/*
+ * Starts and stops the interpreter's own tracer once, over our hooks: when it is stopped while its
+ * flag is set by us, at the end of the interpreter for example, it puts our hooks back.
+ */
+static bool prepare_standard_tracer(void)
+{
+	PyObject *module = PyImport_ImportModule("_tracemalloc");
+	PyObject *started = module ? PyObject_CallMethod(module, "start", "i", 1) : NULL;
+	PyObject *stopped = started ? PyObject_CallMethod(module, "stop", NULL) : NULL;
+	bool is_done = stopped != NULL;
+
+	Py_XDECREF(module);
+	Py_XDECREF(started);
+	Py_XDECREF(stopped);
+	PyErr_Clear();
+	return is_done;
+}
+
+/*
+ * Compilers put the body of _Py_NewReference() into its callers. All that is left then is the call
+ * of the interpreter's own tracer, which is made if a flag says that it runs.
+ */
+static bool see_inlined_reuse(void)
+{
+	struct standard_config *config = dlsym(RTLD_DEFAULT, "_Py_tracemalloc_config");
+	uint64_t function = find_callee("_Py_NewReference");
+
+	if (!config || function == 0 || config->tracing || !prepare_standard_tracer() ||
+	    !install_at(&patch.functions[3], function, REPLACEMENT(traced_reference)))
+		return false;
+	patch.standard_flag = &config->tracing;
+	*patch.standard_flag = 1;
+	return true;
+}
+
+#endif
 
 static bool see_reuse(void)
 {
@@ -186,7 +269,8 @@ static bool see_reuse(void)
 #elif defined(Py_REF_DEBUG) || defined(Py_TRACE_REFS)
 	return false; /* the function does more there */
 #else
-	return install(&patch.functions[3], "_Py_NewReference", REPLACEMENT(new_reference));
+	return see_inlined_reuse() ||
+	       install(&patch.functions[3], "_Py_NewReference", REPLACEMENT(new_reference));
 #endif
 }
 
@@ -207,6 +291,9 @@ void patch_install(bool with_reuse)
 
 void patch_remove(void)
 {
+	if (patch.standard_flag)
+		*patch.standard_flag = 0;
+	patch.standard_flag = NULL;
 	for (size_t i = 0; i < sizeof(patch.functions) / sizeof(patch.functions[0]); i++) {
 		struct patched *patched = &patch.functions[i];
 

@@ -3,7 +3,7 @@
 import pytest
 
 STATE = "import tracemalloc, _tracemalloc; print('wick' in tracemalloc.__file__, tracemalloc.is_tracing(), " \
-        "tracemalloc.get_traceback_limit(), _tracemalloc.is_tracing())"
+        "tracemalloc.get_traceback_limit(), bool(_tracemalloc._get_traces()))"
 
 STARTS = [
     # flags, environment, expected
@@ -65,7 +65,7 @@ import sys, _tracemalloc
 import tracemalloc
 assert tracemalloc is wick.tracemalloc
 # Tracing goes on in ours, also for those who imported the standard module before.
-assert not _tracemalloc.is_tracing() and wick.tracemalloc.is_tracing()
+assert not _tracemalloc._get_traces() and wick.tracemalloc.is_tracing()
 assert before.is_tracing is wick.tracemalloc.is_tracing and before.get_traceback_limit() == 3
 kept = bytearray(5000)
 assert before.get_object_traceback(kept)[-1].lineno == 12
@@ -105,3 +105,25 @@ assert not pathlib.Path(path).exists()
 """
     done = python.run("-c", script, tmp_path, env=user)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_standard_module_can_be_started_and_stopped_beside(check):
+    """It may believe that it traces while ours does; whatever is called, nothing crashes."""
+    check("""
+import tracemalloc, wick.tracemalloc as t
+t.start(2)
+tracemalloc.start(); tracemalloc.take_snapshot() if tracemalloc.is_tracing() else None
+tracemalloc.stop()
+kept = bytearray(100000)
+assert t.get_traced_memory()[0] > 100000
+t.stop()
+tracemalloc.start(3)
+kept = bytearray(200000)
+t.start()
+more = bytearray(300000)
+assert t.get_object_traceback(more)[-1].lineno == 11
+t.stop()
+assert tracemalloc.get_object_traceback(kept)[-1].lineno == 9
+tracemalloc.stop()
+t.start()  # at the end of the interpreter both are there
+""")

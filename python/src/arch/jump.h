@@ -4,7 +4,7 @@
 
 /*
  * jump: instructions that lead from the start of a function to another one: a short jump to a place
- * nearby, and there a jump to anywhere.
+ * nearby, and there a jump to anywhere. And where an instruction calls to.
  */
 
 #include <stdbool.h>
@@ -37,6 +37,19 @@ static inline void jump_far(uint64_t to, uint8_t *code)
 	memcpy(code + sizeof(instructions), &to, sizeof(to));
 }
 
+#define CALL_STEP 4
+
+/* The target of bl, or 0 for another instruction. */
+static inline uint64_t call_target(uint64_t at)
+{
+	uint32_t instruction;
+	int64_t distance;
+
+	memcpy(&instruction, (const void *)(uintptr_t)at, sizeof(instruction));
+	distance = (int64_t)((uint64_t)instruction << 38) >> 36;
+	return (instruction & 0xfc000000u) == 0x94000000u ? at + (uint64_t)distance : 0;
+}
+
 #elif defined(__x86_64__)
 
 #define JUMP_NEAR_BYTES 5
@@ -60,6 +73,18 @@ static inline void jump_far(uint64_t to, uint8_t *code)
 
 	memcpy(code, instruction, sizeof(instruction));
 	memcpy(code + sizeof(instruction), &to, sizeof(to));
+}
+
+#define CALL_STEP 1
+
+/* The target of a near call, or 0 for other bytes. */
+static inline uint64_t call_target(uint64_t at)
+{
+	const uint8_t *code = (const uint8_t *)(uintptr_t)at;
+	int32_t distance;
+
+	memcpy(&distance, code + 1, sizeof(distance));
+	return code[0] == 0xe8 ? at + JUMP_NEAR_BYTES + (uint64_t)(int64_t)distance : 0;
 }
 
 #else

@@ -9,6 +9,7 @@ import sysconfig
 import _tracemalloc
 
 from ._control import start
+from ._extension import _tracer
 
 STANDARD = "tracemalloc"
 OURS = "wick.tracemalloc"
@@ -41,7 +42,8 @@ def install(persist=False):
         names = {} if standard is None else {name: getattr(ours, name) for name in vars(standard)
                                              if not name.startswith("__") and hasattr(ours, name)}
         _replaced.append((standard, _rename(standard, names) if names else {}))
-    if _tracemalloc.is_tracing():
+    # While ours traces, the standard one may believe that it does.
+    if _tracemalloc.is_tracing() and not _tracer.is_tracing():
         limit = _tracemalloc.get_traceback_limit()
         _tracemalloc.stop()
         start(limit)
