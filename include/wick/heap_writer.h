@@ -54,8 +54,9 @@ struct wick_heap_options {
 	const char *source; /* who records, as the engine of the recording; NULL: "program" */
 	uint64_t start_ns;  /* CLOCK_MONOTONIC: when the recording began; 0: now */
 	/*
-	 * Which blocks are recorded: all if both are 0. Each block with probability 1 - exp(-size /
-	 * sample_bytes), or each with the same probability, regardless of its size.
+	 * Which blocks are recorded: all if both are 0. Each block with probability 1 - exp(-(size
+	 * + sample_extra) / sample_bytes), or each with the same probability, regardless of its
+	 * size.
 	 */
 	uint64_t sample_bytes;
 	double probability; /* above 0, up to 1 */
@@ -66,6 +67,7 @@ struct wick_heap_options {
 	uint32_t block_unit;
 	/* 1: the file appears under its name, complete, when wick_heap_writer_finish() returns */
 	uint32_t whole;
+	uint32_t sample_extra; /* bytes that count in addition to the size of each block */
 };
 
 /*

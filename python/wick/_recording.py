@@ -17,6 +17,8 @@ from . import _library
 
 # Python's own allocator rounds sizes up to this; malloc() nearly does.
 BLOCK_UNIT = 16
+# The tracer counts this many bytes more for each block when it samples, so that empty ones are seen.
+SAMPLE_EXTRA = 1
 SITES_AT_ONCE = 1024
 RECORD_BYTES = 32
 
@@ -35,6 +37,7 @@ class Options(ctypes.Structure):
         ("probability", ctypes.c_double),
         ("block_unit", c_uint32),
         ("whole", c_uint32),
+        ("sample_extra", c_uint32),
     ]
 
 
@@ -96,8 +99,11 @@ class Recording:
     """
 
     def __init__(self, path, tracer, *, sampling_bytes=0.0, probability=0.0, start_ns=0, whole=False,
-                 is_hidden=None):
-        """is_hidden(stack id) says whether blocks of a stack are left out; None: none are."""
+                 is_hidden=None, lossy=True):
+        """
+        is_hidden(stack id) says whether blocks of a stack are left out; None: none are. If lossy, other
+        threads run while events are written, and may fill the tracer's buffer meanwhile.
+        """
         self._handle = None
         self._lib = _library.load()
         self._tracer = tracer
@@ -111,11 +117,13 @@ class Recording:
         self._folders = _folders_of_libraries()
         options = Options(
             size=ctypes.sizeof(Options), title=_bytes(title()), source=b"python",
-            start_ns=start_ns, block_unit=BLOCK_UNIT, whole=whole,
+            start_ns=start_ns, block_unit=BLOCK_UNIT, whole=whole, sample_extra=SAMPLE_EXTRA,
             sample_bytes=round(sampling_bytes), probability=probability if probability < 1 else 0.0)
         handle = ctypes.c_void_p()
         self._call("open", os.fsencode(path), byref(options), byref(handle))
         self._handle = handle
+        name = "wick_heap_writer_add"
+        self._put = getattr(self._lib, name) if lossy else _library.holding_gil(name)
 
     def _call(self, name, *arguments):
         function = getattr(self._lib, "wick_heap_writer_" + name)
@@ -188,7 +196,7 @@ class Recording:
             _library.check(found, _library.Error())
             for site in new[:found]:
                 self._define(site)
-        self._call("add", self._handle, data, count)
+        _library.check(self._put(self._handle, data, count, byref(self._error)), self._error)
 
     def name_marks(self, names):
         """Gives all marks their names; `names` grows and never changes otherwise."""

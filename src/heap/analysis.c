@@ -451,8 +451,10 @@ static int take_rate(struct heap_analysis *analysis, const struct heap_event *ev
 
 	report->sampled = report->sampled || event->size > 0 || event->address > 0;
 	if (event->address > 0 && event->address <= UINT32_MAX)
-		return heap_rates_set(&analysis->rates, process, HEAP_RATE_CHANCE | event->address);
-	return heap_rates_set(&analysis->rates, process, event->size & ~HEAP_RATE_CHANCE);
+		return heap_rates_set(&analysis->rates, process, HEAP_RATE_CHANCE | event->address,
+				      0);
+	return heap_rates_set(&analysis->rates, process, event->size & ~HEAP_RATE_CHANCE,
+			      event->slack);
 }
 
 /* Frees all live blocks of a process. 0 or -ENOMEM. */

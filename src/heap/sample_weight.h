@@ -29,7 +29,8 @@ struct heap_sum {
 struct heap_rates {
 	/* Mean bytes between samples, or a HEAP_RATE_CHANCE; [0] is 0: all blocks are recorded */
 	uint64_t bytes[HEAP_RATES];
-	uint32_t count; /* number of rates without [0] */
+	uint32_t extra[HEAP_RATES]; /* bytes that count in addition to each block */
+	uint32_t count;             /* number of rates without [0] */
 	/* A cache: many blocks share few sizes. */
 	struct {
 		uint64_t key; /* size * HEAP_RATES + rate; 0: none */
@@ -45,9 +46,9 @@ void heap_rates_fini(struct heap_rates *rates);
 
 /*
  * From now on, blocks of a process are sampled once in this many bytes, or with a HEAP_RATE_CHANCE;
- * 0: all. 0 or -ENOMEM.
+ * 0: all. Each block counts with `extra` more bytes. 0 or -ENOMEM.
  */
-int heap_rates_set(struct heap_rates *rates, uint32_t process, uint64_t bytes);
+int heap_rates_set(struct heap_rates *rates, uint32_t process, uint64_t bytes, uint32_t extra);
 
 static inline uint8_t heap_rates_of(const struct heap_rates *rates, uint32_t process)
 {

@@ -140,6 +140,7 @@ static int add_rate(struct wick_heap_writer *writer, const struct wick_heap_opti
 {
 	struct heap_event rate = {.time_ns = writer->last_ns,
 				  .size = options->sample_bytes,
+				  .slack = options->sample_extra,
 				  .stack = ID_NONE,
 				  .op = HEAP_RATE};
 	struct heap_batch batch = {.thread = writer->main_thread, .count = 1, .events = &rate};

@@ -26,9 +26,10 @@ enum heap_op {
 	HEAP_KEPT = 3,
 	/*
 	 * From here on blocks of this process are sampled, with `size` bytes between samples on
-	 * average; 0: all are recorded. A block is sampled with probability 1 - exp(-block / size).
-	 * If `address` is not 0, each block is sampled with the probability `address` / 2^32
-	 * instead, and `size` is 0.
+	 * average; 0: all are recorded. A block is sampled with probability 1 - exp(-block / size),
+	 * where `slack` bytes are added to each block, and an empty one has at least one byte. If
+	 * `address` is not 0, each block is sampled with the probability `address` / 2^32 instead,
+	 * and `size` is 0.
 	 */
 	HEAP_RATE = 4,
 	/*

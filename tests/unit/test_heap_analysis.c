@@ -439,6 +439,23 @@ static void blocks_sampled_with_a_probability_stand_for_as_many_of_any_size(void
 	stream_close(&stream);
 }
 
+static void blocks_may_count_with_more_than_their_size(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+
+	stream_open(&stream, (struct heap_config){0});
+	stream_put(&stream, 0,
+		   (struct heap_event){.time_ns = 1, .op = HEAP_RATE, .size = 1000, .slack = 50});
+	stream_alloc(&stream, 0, 2, A, 100, 1);
+	stream_put(&stream, 0, (struct heap_event){.time_ns = 3, .op = HEAP_RATE, .size = 1000});
+	stream_alloc(&stream, 0, 4, B, 100, 2);
+	report = stream_finish(&stream);
+	assert_number(sums_of(report, 1).live.bytes, 100 / (1 - exp(-0.15)));
+	assert_number(sums_of(report, 2).live.bytes, 100 / (1 - exp(-0.1)));
+	stream_close(&stream);
+}
+
 static void forgotten_blocks_are_gone_but_not_those_of_other_processes(void **state)
 {
 	struct stream stream;
@@ -741,6 +758,7 @@ int main(void)
 		cmocka_unit_test(blocks_of_threads_that_are_not_wanted_do_not_count),
 		cmocka_unit_test(sampled_blocks_stand_for_others),
 		cmocka_unit_test(blocks_sampled_with_a_probability_stand_for_as_many_of_any_size),
+		cmocka_unit_test(blocks_may_count_with_more_than_their_size),
 		cmocka_unit_test(forgotten_blocks_are_gone_but_not_those_of_other_processes),
 		cmocka_unit_test(blocks_that_were_added_up_count_for_their_stack),
 		cmocka_unit_test(estimates_lie_within_their_errors),

@@ -233,6 +233,7 @@ static inline int add_event(struct heap_rings *rings, struct heap_ring *ring,
 	if (kind == SESSION_FREE && at_once)
 		event->slack = HEAP_FREE_AT_ONCE;
 	if (kind == SESSION_RATE) {
+		event->address = 0;
 		event->size = record->size < UINT64_MAX ? record->size : 0;
 		rings->rates++;
 	}
