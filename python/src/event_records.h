@@ -21,6 +21,13 @@ struct event_record {
 #define EVENT_RECORD_BYTES 32
 _Static_assert(sizeof(struct event_record) == EVENT_RECORD_BYTES, "as in the struct format");
 
+/* Events have 56 bits of an address, and 0 is none: for blocks that are not in memory. */
+static inline uint64_t event_record_address(uint64_t address)
+{
+	address &= UINT64_MAX >> 8;
+	return address > 0 ? address : 1;
+}
+
 /* (records, next position, lost) from a position on, or NULL with an exception. */
 PyObject *event_records_read(uint64_t position, size_t events_max);
 

@@ -43,12 +43,36 @@ static PyObject *start(PyObject *module, PyObject *arguments, PyObject *names)
 	Py_RETURN_NONE;
 }
 
+/* What is called before tracing stops, to save what would be lost; NULL: nothing. */
+static PyObject *before_stop;
+
 static PyObject *stop(PyObject *module, PyObject *unused)
 {
+	PyObject *done = NULL;
+
 	(void)module;
 	(void)unused;
-	if (atomic_load(&tracer.is_tracing))
+	if (!atomic_load(&tracer.is_tracing))
+		Py_RETURN_NONE;
+	if (before_stop) {
+		done = PyObject_CallNoArgs(before_stop);
+		if (!done)
+			PyErr_WriteUnraisable(before_stop);
+		Py_XDECREF(done);
+	}
+	if (atomic_load(&tracer.is_tracing)) /* another thread may have been faster */
 		tracer_stop();
+	Py_RETURN_NONE;
+}
+
+static PyObject *call_before_stop(PyObject *module, PyObject *function)
+{
+	PyObject *old = before_stop;
+
+	(void)module;
+	before_stop = function == Py_None ? NULL : function;
+	Py_XINCREF(before_stop);
+	Py_XDECREF(old);
 	Py_RETURN_NONE;
 }
 
@@ -402,6 +426,8 @@ static PyMethodDef methods[] = {
 	{"stack_names", stack_names, METH_O, "stack_names(id) -> tuple of str"},
 	{"stack_native", stack_native, METH_O, "stack_native(id) -> tuple of addresses"},
 	{"site", site, METH_O, "site(id) -> (stack, domain, thread, interpreter)"},
+	{"call_before_stop", call_before_stop, METH_O,
+	 "call_before_stop(function): call it whenever tracing is about to stop; None: no more"},
 	{"keep_events", keep_events, METH_O,
 	 "keep_events(kb): keep events from now on, if they are not kept yet"},
 	{"event_position", event_position, METH_NOARGS, "event_position() -> int"},

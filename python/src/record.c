@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "codes.h"
+#include "event_records.h"
 
 /* The interpreter counts the calls of a traceback in 16 bits. */
 #define DEPTH_MAX UINT16_MAX
@@ -384,9 +385,19 @@ void record_reuse(const void *object, const PyTypeObject *type)
 	tracer_unlock(table);
 }
 
+static void put_tracked_event(const struct tracer_table *table, enum trace_event_kind kind,
+			      const struct tracked_block *tracked)
+{
+	struct trace_block block = {event_record_address(tracked->address), tracked->size,
+				    tracked->site - 1};
+
+	put_event(table, kind, &block);
+}
+
 static void remove_tracked(struct tracer_table *table, struct tracked_block *block)
 {
 	uncount_block(table, block->site - 1, block->size);
+	put_tracked_event(table, TRACE_FREE, block);
 	tracked_blocks_remove(&tracer.tracked, block);
 }
 
@@ -394,19 +405,22 @@ int record_tracked(PyThreadState *thread, bool holds_gil, uint32_t domain, uint6
 		   uint64_t size)
 {
 	struct tracer_table *table = &tracer.tables[TABLE_LOCKED];
+	struct tracked_block block = {address, size, domain, 0};
 	struct tracked_block *known;
 	uint32_t site;
 	int r;
 
 	tracer_lock(table);
 	site = current_site(table, thread, holds_gil, domain);
+	block.site = site + 1;
 	known = tracked_blocks_find(&tracer.tracked, domain, address);
 	if (known)
 		remove_tracked(table, known);
-	r = tracked_blocks_add(&tracer.tracked,
-			       &(struct tracked_block){address, size, domain, site + 1});
-	if (r == 0)
+	r = tracked_blocks_add(&tracer.tracked, &block);
+	if (r == 0) {
 		count_block(table, site, size);
+		put_tracked_event(table, TRACE_ALLOCATION, &block);
+	}
 	tracer_unlock(table);
 	return r;
 }

@@ -317,36 +317,51 @@ int snapshot_add_type(PyObject *module)
 	return PyModule_AddObject(module, "Snapshot", (PyObject *)snapshot_type);
 }
 
+static char *put_record(char *next, uint64_t address, uint64_t size, uint32_t site)
+{
+	struct event_record record = {
+		.address = address, .size = size, .site = site, .kind = TRACE_ALLOCATION};
+
+	memcpy(next, &record, sizeof(record));
+	return next + sizeof(record);
+}
+
+/* The tables are locked. */
+static void put_records(char *next)
+{
+	for (enum tracer_table_id id = 0; id < TABLE_COUNT; id++) {
+		uint32_t bit = id == TABLE_LOCKED ? TRACER_LOCKED_BIT : 0;
+		struct trace_block block;
+		uint64_t cursor = 0;
+
+		while (trace_blocks_next(&tracer.tables[id].blocks, &cursor, &block))
+			next = put_record(next, block.address, block.size, block.site | bit);
+	}
+	for (size_t i = 0; i < tracer.tracked.capacity; i++) {
+		const struct tracked_block *block = &tracer.tracked.slots[i];
+
+		if (block->site != 0)
+			next = put_record(next, event_record_address(block->address), block->size,
+					  (block->site - 1) | TRACER_LOCKED_BIT);
+	}
+}
+
 PyObject *snapshot_blocks_as_events(void)
 {
-	size_t count = 0;
+	size_t count;
 	uint32_t outer;
 	PyObject *bytes;
-	char *next;
 
 	for (int id = 0; id < TABLE_COUNT; id++)
 		tracer_lock(&tracer.tables[id]);
+	count = tracer.tracked.count;
 	for (int id = 0; id < TABLE_COUNT; id++)
 		count += tracer.tables[id].blocks.count;
 	outer = tracer_thread_enter(THREAD_NESTED); /* what holds them is none of them */
 	bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(count * EVENT_RECORD_BYTES));
 	tracer_thread.state = outer;
-	next = bytes ? PyBytes_AS_STRING(bytes) : NULL;
-	for (enum tracer_table_id id = 0; bytes && id < TABLE_COUNT; id++) {
-		struct trace_block block;
-		uint64_t cursor = 0;
-
-		while (trace_blocks_next(&tracer.tables[id].blocks, &cursor, &block)) {
-			struct event_record record = {
-				.address = block.address,
-				.size = block.size,
-				.site = block.site | (id == TABLE_LOCKED ? TRACER_LOCKED_BIT : 0),
-				.kind = TRACE_ALLOCATION};
-
-			memcpy(next, &record, sizeof(record));
-			next += sizeof(record);
-		}
-	}
+	if (bytes)
+		put_records(PyBytes_AS_STRING(bytes));
 	for (int id = TABLE_COUNT; id-- > 0;)
 		tracer_unlock(&tracer.tables[id]);
 	return bytes;

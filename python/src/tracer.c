@@ -165,6 +165,7 @@ int tracer_keep_events(size_t bytes)
 		tracer_lock(&tracer.tables[id]);
 	if (!tracer.events.slots)
 		r = trace_events_open(&tracer.events, &tracer.memory, bytes);
+	tracer_choose_way();
 	for (int id = TABLE_COUNT; id-- > 0;)
 		tracer_unlock(&tracer.tables[id]);
 	return r;

@@ -140,6 +140,13 @@ def _prepare(library):
     return library
 
 
+def holding_gil(name):
+    """A function of the library that keeps the GIL: no other Python code runs until it returns."""
+    function = getattr(ctypes.PyDLL(load()._name), name)
+    function.restype, function.argtypes = PROTOTYPES[name]
+    return function
+
+
 def load():
     """The library, a ctypes.CDLL. Raises LibraryError with a remedy if it cannot be used."""
     global _loaded

@@ -88,7 +88,7 @@ class Stream:
         sampling = _dump._sampling(self._tracer)
         self._recording = _recording.Recording(
             self.path, self._tracer, sampling_bytes=sampling[0], probability=sampling[1],
-            is_hidden=None if shown is None else lambda stack: not shown(stack))
+            is_hidden=None if shown is None else lambda stack: not shown(stack), lossy=settings.lossy)
         try:
             self._put_all()
             self._recording.flush()
@@ -98,6 +98,7 @@ class Stream:
             self._recording.close()
             raise
         _open[self.path] = self
+        self._tracer.call_before_stop(close_all)
 
     def _put_all(self):
         """Writes all live blocks, as of the position that the next events are read from."""

@@ -305,6 +305,61 @@ print(traced())
     assert [one["labels"] for one in marks] == [{"mark": "half way"}]
 
 
+def test_blocks_of_other_domains_are_in_the_file(run, path):
+    """PyTraceMalloc_Track(): also at an address that another domain has, and at none."""
+    status, _, err = run("""
+import ctypes
+track = ctypes.pythonapi.PyTraceMalloc_Track
+untrack = ctypes.pythonapi.PyTraceMalloc_Untrack
+track.argtypes = ctypes.c_uint, ctypes.c_size_t, ctypes.c_size_t
+untrack.argtypes = ctypes.c_uint, ctypes.c_size_t
+tracemalloc.start(5)
+track(77, 0x5000, 1000)
+track(77, 0x6000, 1)
+stream = tracemalloc.stream(path, every=60)
+for domain, address, size in (77, 0x7000, 200), (88, 0x5000, 50), (88, 0, 7), (88, 2**64 - 1, 9), (88, 0x9000, 3):
+    track(domain, address, size)
+untrack(77, 0x6000)
+untrack(88, 0x9000)
+stream.close()
+loaded = tracemalloc.Snapshot.load(path)
+assert {one.traceback.key: one.size for one in loaded.statistics("domain") if one.traceback.key} == \
+    {77: 1200, 88: 66}, loaded.statistics("domain")
+""", path)
+    assert (status, err) == (0, "")
+    assert "[domain 77]" in wick("export", "--format", "folded", path)
+
+
+def test_stopping_completes_it(run, path):
+    status, out, err = run("""
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=60)
+fill(5000)
+print(traced())
+tracemalloc.stop()
+assert stream.closed and stream.error is None
+tracemalloc.start(5)
+with tracemalloc.stream(path + ".again", every=60):
+    fill(100)
+""", path)
+    assert (status, err) == (0, "")
+    assert_live(path, out)
+    assert info(path)["complete"] and info(f"{path}.again")["complete"]
+
+
+def test_the_program_may_wait_for_the_stream(run, path):
+    status, out, err = run("""
+tracemalloc.configure(lossy=False)
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=0.05)
+fill(50000)
+stream.close()
+print(traced())
+""", path)
+    assert (status, err) == (0, "")
+    assert_live(path, out)
+
+
 @pytest.mark.parametrize("sampling", ["0.5", "5000"])
 def test_sampled_streams_have_estimates(run, path, sampling):
     status, out, err = run(f"""

@@ -18,7 +18,7 @@ import linecache
 from ._blocks import _Traces, LiveBlocks as _LiveBlocks
 from ._control import configure, get_stats, set_filter, settings as _settings, start
 from ._events import Event, iter_events, mark, statistics
-from ._extension import _tracer
+from ._extension import _tracer, unrecorded as _unrecorded
 from ._filters import BaseFilter, DomainFilter, Filter, _normalize_filename
 from ._frames import Frame, Group, Trace, Traceback, _format_size
 from ._install import install, uninstall
@@ -71,6 +71,7 @@ def take_snapshot():
     return Snapshot(traces, get_traceback_limit())
 
 
+@_unrecorded
 def dump(path, format=None):
     """
     Write what is traced now into a file that wick and other viewers read.
@@ -85,11 +86,14 @@ def dump(path, format=None):
     return _dump.dump(path, format)
 
 
+@_unrecorded
 def stream(path, every=1.0):
     """
     Append what changed to a file, every so many seconds, from now on.
 
     The file can be read while it grows, also after the program was killed; every wick command reads it.
+    The result is a context manager with flush() and close(); stop() and the end of the program close it
+    too. A full disk ends the stream with a warning, and the program goes on.
     """
     from .. import _stream
     return _stream.stream(path, every)

@@ -95,7 +95,8 @@ def configure(*, sampling_bytes=None, sampling_probability=None, ring_buffer_kb=
     sampling_probability: probability of each block, in [0; 1); the later of the two settings counts.
     ring_buffer_kb: size of the buffer of events for iter_events(), in KiB; 0 keeps none.
     max_stacks: how many different stacks are kept; more count as <unknown>. 0 sets no limit.
-    lossy: whether a full buffer drops the oldest events (and counts them), or makes the program wait.
+    lossy: whether a full buffer drops the oldest events (and counts them). False makes the program wait
+        while a stream writes events, and a stream rarely loses any.
     """
     if _tracer.is_tracing():
         raise RuntimeError("settings cannot change while tracing: call stop() before configure()")

@@ -79,7 +79,7 @@ def load(filename):
 def _load_other(filename):
     """Files that are no pickles; the pickle module says what is wrong with the rest."""
     with open(filename, "rb") as file:
-        if file.read(4) == b"WICK":
+        if file.read(5) == b"\x89WICK":
             from wick import _dump
             return _dump.load_snapshot(filename)
         file.seek(0)
