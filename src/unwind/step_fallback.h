@@ -142,6 +142,20 @@ UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *li
 }
 
 /*
+ * Whether an address is in code that can be read. While a module is being loaded, any address may
+ * be code: then a stack protector's canary passes for a return address, but cannot be read.
+ */
+UNWIND_INLINE bool unwind_is_readable_code(const struct unwind_limits *limits,
+					   const struct unwind_reader *reader, uint64_t address)
+{
+	uint64_t code;
+
+	address &= ~limits->pac_mask;
+	return address >= 4096 && reader->read_code &&
+	       reader->read_code(reader->context, address - 8, &code);
+}
+
+/*
  * The CFA of a rule relative to sp if sp is uncertain because the callee was found by its frame
  * record. sp is right if records end frames, as in clang's layout; a return address where the rule
  * expects it confirms that. Otherwise, a function that saved fp and lr side by side has made a
@@ -152,17 +166,24 @@ UNWIND_INLINE enum unwind_end unwind_guessed_cfa(const struct unwind_limits *lim
 						 const struct unwind_rule *rule,
 						 const struct unwind_frame *frame, uint64_t *ret)
 {
+	uint64_t by_fp = frame->fp - (uint64_t)(int64_t)rule->fp_offset;
+	bool is_code;
 	uint64_t ra;
 
 	*ret = frame->sp + (uint64_t)(int64_t)rule->cfa_offset;
 	if (rule->ra != UNWIND_RA_AT_CFA)
 		return UNWIND_GOING;
-	if (reader->read(reader->context, *ret + (uint64_t)(int64_t)rule->ra_offset, &ra) &&
-	    unwind_maybe_code(limits, reader, ra))
+	is_code = reader->read(reader->context, *ret + (uint64_t)(int64_t)rule->ra_offset, &ra) &&
+		  unwind_maybe_code(limits, reader, ra);
+	if (is_code && (!reader->read_code || unwind_is_readable_code(limits, reader, ra)))
 		return UNWIND_GOING;
-	if (rule->fp == UNWIND_FP_AT_CFA && rule->ra_offset == rule->fp_offset + 8 &&
-	    !frame->fp_lost && frame->fp >= frame->sp)
-		*ret = frame->fp - (uint64_t)(int64_t)rule->fp_offset;
+	if (rule->fp != UNWIND_FP_AT_CFA || rule->ra_offset != rule->fp_offset + 8 ||
+	    frame->fp_lost || frame->fp < frame->sp)
+		return UNWIND_GOING;
+	if (!is_code ||
+	    (reader->read(reader->context, by_fp + (uint64_t)(int64_t)rule->ra_offset, &ra) &&
+	     unwind_is_readable_code(limits, reader, ra)))
+		*ret = by_fp;
 	return UNWIND_GOING;
 }
 

@@ -61,7 +61,7 @@ def test_what_cannot_be_hooked_is_not_suggested(wick, name, other, tmp_path):
     """Entries of linkage tables, code that depends on its place, functions without a name."""
     process = wick.run("heap", "-o", tmp_path / "x.wick", "--hook", f"alloc={name},free=pool_put",
                        "--", *workload("pool"))
-    assert process.returncode == 2 and f"no function {name} in" in process.stderr, process.stderr
+    assert process.returncode == 2 and f"no function called {name} in" in process.stderr, process.stderr
     remedy = process.stderr.splitlines()[1]
     assert other not in remedy
     suggested = re.search(r"did you mean (.+)\?", remedy)

@@ -129,7 +129,7 @@ def test_a_recording_of_cpu_time_says_what_to_record(wick):
 def test_locks_have_no_tree(wick, waits):
     done = wick.run("report", "--by", "lock", "--tree", waits.path)
     assert done.returncode == contract.USAGE
-    assert "--by lock lists locks" in done.stderr
+    assert "--by lock cannot be used with --tree" in done.stderr
 
 
 def test_a_program_without_locks_says_so(wick):

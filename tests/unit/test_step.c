@@ -410,6 +410,39 @@ static void sp_is_found_again_after_a_guess(void **state)
 	assert_false(target.frame.sp_guessed);
 }
 
+static bool is_any_code(void *context, uint64_t address)
+{
+	(void)context;
+	(void)address;
+	return true; /* a module is being loaded */
+}
+
+static void a_canary_does_not_pass_for_a_return_address(void **state)
+{
+	const struct unwind_rule rule = {.cfa = UNWIND_CFA_SP,
+					 .cfa_offset = 96,
+					 .fp = UNWIND_FP_AT_CFA,
+					 .fp_offset = -64,
+					 .ra_offset = -56};
+	struct target target;
+
+	for (int readable = 0; readable < 2; readable++) {
+		target_init(&target, &unwind_aarch64);
+		target.reader.is_code = is_any_code;
+		target.frame.exact = target.frame.lr_valid = false;
+		target.frame.sp_guessed = true;
+		target.frame.fp = STACK + 64;
+		target.stack[5] = 0x8fd35b509e539800; /* where sp puts the return address */
+		target.stack[8] = STACK + 192;
+		target.stack[9] = readable ? CODE + 0x90 : CODE + 0x1000;
+		assert_int_equal(step(&target, &rule), UNWIND_GOING);
+		if (readable)
+			assert_frame(&target, CODE + 0x90, STACK + 128, STACK + 192);
+		else /* neither can be confirmed */
+			assert_int_equal(target.frame.pc, 0x5b509e539800);
+	}
+}
+
 /* Writes the registers of an interrupted frame at word of a stack. */
 static void save_registers(uint64_t *words, const struct unwind_arch *arch, uint64_t sp)
 {
@@ -672,6 +705,7 @@ int main(void)
 		cmocka_unit_test(code_without_a_rule_is_a_stub_or_keeps_frame_pointers),
 		cmocka_unit_test(a_wild_frame_pointer_is_no_caller),
 		cmocka_unit_test(sp_is_found_again_after_a_guess),
+		cmocka_unit_test(a_canary_does_not_pass_for_a_return_address),
 		cmocka_unit_test(a_trampoline_is_known_by_its_code_or_its_rule),
 		cmocka_unit_test(other_registers_serve_an_interrupted_frame_too),
 		cmocka_unit_test(the_alternate_stack_is_left_once),
