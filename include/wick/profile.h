@@ -31,6 +31,7 @@
 
 #include <wick/error.h>
 #include <wick/export.h>
+#include <wick/flame.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,15 +78,17 @@ struct wick_record_options {
 	const struct wick_load_options *load; /* for the profile */
 	const int *stop_fd;       /* stops the recording when it becomes readable; NULL: none */
 	unsigned int no_children; /* 1: do not sample child processes */
+	const int *started_fd;    /* gets 8 bytes when sampling has started; NULL: none */
 };
 
 /*
  * Samples all threads of a running process. Returns when the time is up, the process has ended or
- * stop_fd is readable; returns -EBADF if stop_fd is not open. ret may be NULL if a recording is
- * written. It needs the same permissions as wick record -p: see wick doctor. It does not change
- * signals, limits and descriptors of the calling program, with one exception: if only the engine
- * "ptrace" works, that engine uses SIGCHLD during the call, and only one such call may run at a
- * time.
+ * stop_fd is readable; returns -EBADF if a descriptor is not open. started_fd is a pipe or an
+ * eventfd: a program that waits for it misses nothing of what it does next. ret may be NULL if a
+ * recording is written. It needs the same permissions as wick record -p: see wick doctor. It does
+ * not change signals, limits and descriptors of the calling program, with one exception: if only
+ * the engine "ptrace" works, that engine uses SIGCHLD during the call, and only one such call may
+ * run at a time.
  */
 WICK_API int wick_profile_process(pid_t pid, const struct wick_record_options *options,
 				  struct wick_profile **ret, struct wick_error *err);
@@ -123,6 +126,12 @@ struct wick_profile_frame {
 	uint32_t inlined;     /* 1: inlined into the previous frame */
 };
 
+/* Something a program reported about itself, or the recorder knew: "tenant", "blue". */
+struct wick_profile_label {
+	const char *key;
+	const char *value;
+};
+
 struct wick_profile_stack {
 	size_t size;                             /* sizeof(struct wick_profile_stack) */
 	const struct wick_profile_frame *frames; /* root first; valid until the next stack */
@@ -131,16 +140,19 @@ struct wick_profile_stack {
 	uint32_t value_count;
 	uint32_t pid;
 	uint32_t tid;
-	const char *thread;  /* names */
-	const char *process; /* "" when unknown */
+	const char *thread;                      /* names */
+	const char *process;                     /* "" when unknown */
+	const char *state;                       /* "sleeping" …; "" when unknown */
+	const struct wick_profile_label *labels; /* valid until the next stack */
+	size_t label_count;
 };
 
 struct wick_stacks;
 
 /*
- * Iterates over the stacks; each stack comes once for every thread that had it. The profile must
- * outlive the iterator. wick_stacks_next() returns 1 with the next stack, 0 after the last one, or
- * a negative errno.
+ * Iterates over the stacks; each comes once for every thread, state and set of labels it had. The
+ * profile must outlive the iterator. wick_stacks_next() returns 1 with the next stack, 0 after the
+ * last one, or a negative errno.
  */
 WICK_API int wick_stacks_new(const struct wick_profile *profile, struct wick_stacks **ret,
 			     struct wick_error *err);
@@ -171,41 +183,11 @@ WICK_API int wick_functions_get(const struct wick_functions *functions, size_t i
 				struct wick_profile_function *ret);
 WICK_API void wick_functions_free(struct wick_functions *functions); /* NULL is fine */
 
-/* What the colours show. */
-enum wick_flame_colors {
-	WICK_FLAME_CATEGORY = 0, /* program, library, kernel … */
-	WICK_FLAME_MODULE = 1,
-	WICK_FLAME_HASH = 2, /* a hue per function */
-	WICK_FLAME_HEAT = 3, /* the larger the self value, the hotter */
-	WICK_FLAME_CVD = 4,  /* categories, in colours that colour-blind people can distinguish */
-	WICK_FLAME_CONTRAST = 5, /* with patterns */
-	WICK_FLAME_LANGUAGE = 6,
-};
-
-struct wick_flame_options {
-	size_t size;        /* sizeof(struct wick_flame_options) */
-	const char *title;  /* NULL: what was profiled */
-	const char *value;  /* name of the value; NULL: the main one */
-	uint32_t colors;    /* enum wick_flame_colors */
-	uint32_t width_px;  /* 200 … 100000; 0: 1200 */
-	uint32_t icicle;    /* 1: the root at the top */
-	uint32_t inverted;  /* 1: leaves first, growing towards their callers */
-	uint32_t by_thread; /* 1: a separate tower per thread */
-};
-
 /*
- * Writes to a file, which is either written completely or not at all; "-" means standard output.
- * The _text functions return the result in memory: *ret_text ends with a 0 byte, and the caller
- * releases it with wick_text_free().
- */
-WICK_API int wick_flame_svg(const struct wick_profile *profile,
-			    const struct wick_flame_options *options, const char *path,
-			    struct wick_error *err);
-WICK_API int wick_flame_svg_text(const struct wick_profile *profile,
-				 const struct wick_flame_options *options, char **ret_text,
-				 size_t *ret_size, struct wick_error *err);
-
-/*
+ * Files are written completely or not at all; "-" means standard output. wick_export_text() returns
+ * the result in memory: *ret_text ends with a 0 byte, and the caller releases it with
+ * wick_text_free().
+ *
  * One line per stack: "process;main;parse 42". The number is a count of samples; for wall and
  * off-CPU time it is microseconds, for the heap the main value.
  */

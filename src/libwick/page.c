@@ -4,7 +4,6 @@
 #include <wick/profile.h>
 
 #include "base/bytes.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/file/outfile.h"
 #include "heap/analysis.h"
@@ -15,9 +14,6 @@
 #include "view/heap/page/heap_page.h"
 #include "view/page/flame_page.h"
 
-/* Live memory within a slice is computed from the ends of several steps. */
-#define HEAP_STEPS_NS (1250 * NS_PER_US)
-
 static int put_flame_page(const char *recording, struct load_options *options, struct bytes *out,
 			  struct error *err)
 {
@@ -26,7 +22,7 @@ static int put_flame_page(const char *recording, struct load_options *options, s
 	int r;
 
 	options->slices = options->tracks = true; /* for the timeline */
-	options->heap_usual_step_ns = HEAP_STEPS_NS;
+	options->heap_usual_step_ns = LOAD_PAGE_HEAP_STEP_NS;
 	r = load_profile(recording, options, &profile, err);
 	if (r < 0)
 		return r;

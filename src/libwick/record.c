@@ -57,7 +57,25 @@ static int check(const struct job *job, struct error *err)
 			error_set(err, -EBADF, "stop_fd points to descriptor %d, which is not open",
 				  *options->stop_fd),
 			"pass a readable descriptor, such as the read end of a pipe, or NULL");
+	if (options->started_fd && fcntl(*options->started_fd, F_GETFD) < 0)
+		return error_advise(
+			err,
+			error_set(err, -EBADF,
+				  "started_fd points to descriptor %d, which is not open",
+				  *options->started_fd),
+			"pass a writable descriptor: an eventfd, the write end of a pipe, or NULL");
 	return 0;
+}
+
+/* Eight bytes are what an eventfd takes. If nobody reads them, that is the caller's affair. */
+static void tell_started(void *self, char *const *environment)
+{
+	const struct job *job = self;
+	const uint64_t one = 1;
+
+	(void)environment;
+	if (write(*job->options.started_fd, &one, sizeof(one)) < 0)
+		return;
 }
 
 static int configure(struct job *job, struct error *err)
@@ -90,6 +108,8 @@ static int configure(struct job *job, struct error *err)
 		/* Other work of the calling program is not a cost of sampling: no budget. */
 		.is_guest = true,
 		.stop_fd = options->stop_fd,
+		.armed = options->started_fd ? tell_started : NULL,
+		.self = job,
 	};
 	return job->config.engine ? 0 : err->code;
 }

@@ -100,18 +100,40 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-int reload_in_order(const struct reload *reload, struct profile **ret, struct error *err)
+/* Returns 1 with the request, 0 if the file was removed or changed, or a negative errno. */
+static int begin(const struct reload *reload, struct load_request *request, struct error *err)
 {
-	struct load_request request;
 	struct stat status;
 	int r;
 
 	if (stat(reload->path, &status) < 0 || !is_same_file(&status, &reload->status))
 		return 0;
-	r = load_request_init(&request, &reload->options, err);
-	if (r < 0)
+	r = load_request_init(request, &reload->options, err);
+	return r < 0 ? r : 1;
+}
+
+int reload_in_order(const struct reload *reload, struct profile **ret, struct error *err)
+{
+	struct load_request request;
+	int r = begin(reload, &request, err);
+
+	if (r <= 0)
 		return r;
 	request.options.order = true;
+	r = load_profile(reload->path, &request.options, ret, err);
+	return r < 0 ? r : 1;
+}
+
+int reload_in_slices(const struct reload *reload, struct profile **ret, struct error *err)
+{
+	struct load_request request;
+	int r = begin(reload, &request, err);
+
+	if (r <= 0)
+		return r;
+	request.options.slices = true;
+	request.options.tracks = true;
+	request.options.heap_usual_step_ns = LOAD_PAGE_HEAP_STEP_NS;
 	r = load_profile(reload->path, &request.options, ret, err);
 	return r < 0 ? r : 1;
 }

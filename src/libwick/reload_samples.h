@@ -3,8 +3,8 @@
 #define WICK_LIBWICK_RELOAD_SAMPLES_H
 
 /*
- * reload_samples: remembers how a profile was loaded, to load its single samples again. A profile
- * does not keep them, because there are many and few formats need them.
+ * reload_samples: remembers how a profile was loaded, to load its single samples, or slices of
+ * time, again. A profile does not keep them, because there are many and few formats need them.
  *
  * Immutable: any number of threads may use one.
  */
@@ -28,5 +28,8 @@ void reload_free(struct reload *reload); /* NULL is fine */
  * if the file was removed or changed, or a negative errno.
  */
 int reload_in_order(const struct reload *reload, struct profile **ret, struct error *err);
+
+/* The same with slices of time and tracks, for a timeline. */
+int reload_in_slices(const struct reload *reload, struct profile **ret, struct error *err);
 
 #endif

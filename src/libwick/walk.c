@@ -17,6 +17,7 @@ struct wick_stacks {
 	const struct profile *profile;
 	size_t next; /* entry */
 	struct frame_list frames;
+	VEC(struct wick_profile_label) labels; /* of the last stack */
 };
 
 struct wick_functions {
@@ -47,7 +48,27 @@ void wick_stacks_free(struct wick_stacks *stacks)
 	if (!stacks)
 		return;
 	frame_list_fini(&stacks->frames);
+	vec_fini(&stacks->labels);
 	free(stacks);
+}
+
+static int fill_labels(struct wick_stacks *stacks, uint32_t id)
+{
+	const struct profile *profile = stacks->profile;
+	struct label_set set = profile->labels.sets.items[id];
+	uint32_t i;
+	int r = 0;
+
+	stacks->labels.count = 0;
+	for (i = 0; i < set.count && r == 0; i++) {
+		struct label_pair pair = profile->labels.pairs.items[set.first + i];
+
+		r = vec_push(&stacks->labels, ((struct wick_profile_label){
+						      .key = profile_text(profile, pair.key),
+						      .value = profile_text(profile, pair.value),
+					      }));
+	}
+	return r;
 }
 
 int wick_stacks_next(struct wick_stacks *stacks, struct wick_profile_stack *ret)
@@ -65,6 +86,8 @@ int wick_stacks_next(struct wick_stacks *stacks, struct wick_profile_stack *ret)
 	if (at >= profile->entries.count)
 		return 0;
 	r = frame_list_fill(&stacks->frames, profile, profile->entries.items[at].stack);
+	if (r == 0)
+		r = fill_labels(stacks, profile->entries.items[at].labels);
 	if (r < 0)
 		return r;
 	thread = &profile->threads.items[profile->entries.items[at].thread];
@@ -76,6 +99,9 @@ int wick_stacks_next(struct wick_stacks *stacks, struct wick_profile_stack *ret)
 	stack.tid = thread->tid;
 	stack.thread = profile_text(profile, thread->comm);
 	stack.process = profile_text(profile, thread->process_comm);
+	stack.state = profile_text(profile, profile->entries.items[at].state);
+	stack.labels = stacks->labels.items;
+	stack.label_count = stacks->labels.count;
 	r = sized_hand_out(ret, &stack, sizeof(stack), "wick_profile_stack", NULL);
 	if (r < 0)
 		return r;

@@ -79,6 +79,9 @@ struct load_options {
 void load_tell_damage(const struct load_options *options, const char *path,
 		      const struct recording_damage *damage);
 
+/* For the timeline of a page: live memory within a slice is computed from the ends of several. */
+#define LOAD_PAGE_HEAP_STEP_NS 1250000u
+
 /* clang-format off */
 #define LOAD_OPTIONS_DEFAULT                                                                       \
 	{.to_ns = UINT64_MAX, .symbols = SYMBOLS_INLINES, .inlines = true, .kernel = true,         \

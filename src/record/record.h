@@ -49,8 +49,9 @@ struct record_config {
 	void (*progress)(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
 			 uint64_t file_bytes);
 	/*
-	 * With target.joins: called once when everything is ready, with the environment variables
-	 * that connect programs to the engine, from engine_environment().
+	 * Called once when everything is ready: running targets are being sampled. With
+	 * target.joins it gets the environment variables that connect programs to the engine, from
+	 * engine_environment(). NULL is fine.
 	 */
 	void (*armed)(void *self, char *const *environment);
 	/* Called once for each message that deserves a line on stderr; NULL is fine. */

@@ -183,6 +183,39 @@ static void a_flame_graph_has_its_title_and_functions(void **state)
 	assert_int_equal(access(world->output, R_OK), 0);
 }
 
+static void assert_file_begins(const char *path, const char *bytes)
+{
+	char start[16] = {0};
+	FILE *file = fopen(path, "re");
+
+	assert_non_null(file);
+	assert_int_equal(fread(start, 1, strlen(bytes), file), strlen(bytes));
+	assert_int_equal(fclose(file), 0);
+	assert_memory_equal(start, bytes, strlen(bytes));
+}
+
+static void a_flame_graph_is_a_page_or_a_picture_too(void **state)
+{
+	struct world *world = *state;
+	struct wick_flame_options wide = {.size = sizeof(wide), .width_px = 100001};
+	struct wick_error err = {0};
+	char *text = NULL;
+	int r;
+
+	assert_int_equal(wick_flame_html_text(world->profile, NULL, &text, NULL, NULL), 0);
+	assert_non_null(strstr(text, "<!DOCTYPE html>"));
+	assert_non_null(strstr(text, "parse"));
+	wick_text_free(text);
+	assert_int_equal(wick_flame_html(world->profile, &wide, world->output, &err), -ERANGE);
+	assert_int_equal(wick_flame_html(world->profile, NULL, world->output, NULL), 0);
+	assert_file_begins(world->output, "<!DOCTYPE html>");
+	r = wick_flame_png(world->profile, NULL, world->output, &err);
+	if (r == -EOPNOTSUPP) /* this build, or this machine, has no cairo */
+		return;
+	assert_int_equal(r, 0);
+	assert_file_begins(world->output, "\x89PNG");
+}
+
 static void formats_that_list_samples_are_made_of_the_file(void **state)
 {
 	struct world *world = *state;
@@ -451,6 +484,35 @@ static void sampling_ends_when_it_is_asked_to(void **state)
 	wick_profile_free(profile);
 }
 
+static void the_start_of_sampling_is_reported(void **state)
+{
+	struct wick_record_options options = {.size = sizeof(options), .duration_ns = MS};
+	struct wick_profile *profile = NULL;
+	struct wick_error err = {0};
+	uint64_t told = 0;
+	pid_t pid = start_burner();
+	int ends[2];
+	int r;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	options.started_fd = &ends[1];
+	r = wick_profile_process(pid, &options, &profile, &err);
+	stop_burner(pid);
+	assert_int_equal(close(ends[1]), 0);
+	if (is_refused(r, &err)) {
+		assert_int_equal(read(ends[0], &told, sizeof(told)), 0);
+		assert_int_equal(close(ends[0]), 0);
+		skip();
+	}
+	assert_int_equal(r, 0);
+	assert_int_equal(read(ends[0], &told, sizeof(told)), sizeof(told));
+	assert_int_equal(told, 1);
+	assert_int_equal(read(ends[0], &told, sizeof(told)), 0); /* once */
+	assert_int_equal(close(ends[0]), 0);
+	wick_profile_free(profile);
+}
+
 static void a_process_that_cannot_be_sampled_is_named(void **state)
 {
 	struct wick_record_options often = {.size = sizeof(often), .frequency_hz = 20000};
@@ -470,6 +532,10 @@ static void a_process_that_cannot_be_sampled_is_named(void **state)
 	engine.engine = NULL;
 	engine.stop_fd = &(int){-1};
 	assert_int_equal(wick_profile_process(getpid(), &engine, &profile, &err), -EBADF);
+	engine.stop_fd = NULL;
+	engine.started_fd = &(int){-1};
+	assert_int_equal(wick_profile_process(getpid(), &engine, &profile, &err), -EBADF);
+	assert_non_null(strstr(err.text, "started_fd"));
 	assert_true(wick_profile_process(0x7ffffff0, NULL, &profile, &err) < 0);
 	assert_null(profile);
 }
@@ -542,6 +608,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_flame_graph_has_its_title_and_functions, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_flame_graph_is_a_page_or_a_picture_too, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(formats_that_list_samples_are_made_of_the_file,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
@@ -559,6 +627,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_runs_is_sampled, set_up, tear_down),
 		cmocka_unit_test(sampling_ends_when_it_is_asked_to),
+		cmocka_unit_test(the_start_of_sampling_is_reported),
 		cmocka_unit_test(a_process_that_cannot_be_sampled_is_named),
 	};
 

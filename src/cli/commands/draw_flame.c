@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "base/bytes.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/file/outfile.h"
 #include "base/text.h"
@@ -18,9 +17,6 @@
 #include "model/profile.h"
 #include "view/page/flame_page.h"
 #include "view/source_file.h"
-
-/* Live memory within a slice is computed from the ends of several steps. */
-#define HEAP_STEPS_NS (1250 * NS_PER_US)
 
 /* The ending of the name selects the format; case does not matter. */
 static bool ends_in(const char *path, const char *extension)
@@ -127,7 +123,7 @@ int draw_flame(const struct command_context *context, const struct load_options 
 		return status;
 	settled.slices = draw_flame_is_page(output); /* for its timeline */
 	settled.tracks = settled.slices;
-	settled.heap_usual_step_ns = HEAP_STEPS_NS;
+	settled.heap_usual_step_ns = LOAD_PAGE_HEAP_STEP_NS;
 	if (load_profile(input, &settled, &profile, &err) < 0)
 		return command_failed(context, &err);
 	status = draw_flame_of(context, profile, view, output, option);

@@ -6,108 +6,13 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/file/outfile.h"
 #include "export/export.h"
+#include "libwick/output_text.h"
 #include "libwick/profile_handle.h"
 #include "libwick/public_error.h"
 #include "libwick/reload_samples.h"
-#include "libwick/sized_struct.h"
 #include "load/convert/export_file.h"
 #include "model/profile.h"
-#include "view/flame/flame.h"
-
-_Static_assert((int)WICK_FLAME_CATEGORY == (int)FLAME_COLORS_CATEGORY &&
-		       (int)WICK_FLAME_MODULE == (int)FLAME_COLORS_MODULE &&
-		       (int)WICK_FLAME_HASH == (int)FLAME_COLORS_HASH &&
-		       (int)WICK_FLAME_HEAT == (int)FLAME_COLORS_HEAT &&
-		       (int)WICK_FLAME_CVD == (int)FLAME_COLORS_CVD &&
-		       (int)WICK_FLAME_CONTRAST == (int)FLAME_COLORS_CONTRAST &&
-		       (int)WICK_FLAME_LANGUAGE == (int)FLAME_COLORS_LANGUAGE,
-	       "public and internal colours must match");
-
-static int put_flame(const struct wick_profile *profile, const struct wick_flame_options *given,
-		     struct bytes *out, struct error *err)
-{
-	struct flame_options options = FLAME_OPTIONS_DEFAULT;
-	struct wick_flame_options asked;
-	int r = need(profile, "the profile", err);
-
-	if (r == 0)
-		r = sized_take(&asked, sizeof(asked), given, "wick_flame_options", err);
-	if (r < 0)
-		return r;
-	if (asked.colors > WICK_FLAME_LANGUAGE)
-		return error_advise(
-			err, error_set(err, -EINVAL, "unknown colour scheme %u", asked.colors),
-			"use a value of enum wick_flame_colors");
-	if (asked.width_px > 0 && (asked.width_px < 200 || asked.width_px > 100000))
-		return error_advise(
-			err,
-			error_set(err, -ERANGE, "invalid flame graph width: %u px", asked.width_px),
-			"use 200 to 100000, or 0 for the default width");
-	options.title = asked.title;
-	options.value_name = asked.value;
-	options.colors = (enum flame_colors)asked.colors;
-	if (asked.width_px > 0)
-		options.width_px = asked.width_px;
-	options.icicle = asked.icicle;
-	options.inverted = asked.inverted;
-	options.group = asked.by_thread ? CALL_TREE_BY_THREAD : CALL_TREE_BY_PROCESS;
-	return flame_write(profile->profile, &options, out, err);
-}
-
-/* Writes the result to a file, completely or not at all. */
-static int give_file(const struct bytes *text, const char *path, struct error *err)
-{
-	int r = need(path, "the path", err);
-
-	return r < 0 ? r : outfile_write(path, NULL, text->data, text->size, err);
-}
-
-/* Returns the text to the caller, with a 0 byte at its end. */
-static int give_text(struct bytes *text, char **ret_text, size_t *ret_size, struct error *err)
-{
-	size_t size = text->size;
-	int r = need(ret_text, "ret_text", err);
-
-	if (r < 0)
-		return r;
-	bytes_put_u8(text, 0);
-	if (text->failed)
-		return error_set(err, -ENOMEM, "no memory for the text");
-	*ret_text = (char *)text->data;
-	if (ret_size)
-		*ret_size = size;
-	*text = (struct bytes){0};
-	return 0;
-}
-
-int wick_flame_svg_text(const struct wick_profile *profile,
-			const struct wick_flame_options *options, char **ret_text, size_t *ret_size,
-			struct wick_error *err)
-{
-	struct bytes text = {0};
-	struct error inner = {0};
-	int r = put_flame(profile, options, &text, &inner);
-
-	if (r == 0)
-		r = give_text(&text, ret_text, ret_size, &inner);
-	bytes_fini(&text);
-	return r < 0 ? public_error(&inner, err) : 0;
-}
-
-int wick_flame_svg(const struct wick_profile *profile, const struct wick_flame_options *options,
-		   const char *path, struct wick_error *err)
-{
-	struct bytes text = {0};
-	struct error inner = {0};
-	int r = put_flame(profile, options, &text, &inner);
-
-	if (r == 0)
-		r = give_file(&text, path, &inner);
-	bytes_fini(&text);
-	return r < 0 ? public_error(&inner, err) : 0;
-}
 
 static int find_format(const char *name, const struct exporter_ops **ret, struct error *err)
 {
@@ -168,7 +73,7 @@ int wick_export_text(const struct wick_profile *profile, const char *format, cha
 	int r = put_format(profile, format, &text, &inner);
 
 	if (r == 0)
-		r = give_text(&text, ret_text, ret_size, &inner);
+		r = output_to_memory(&text, ret_text, ret_size, &inner);
 	bytes_fini(&text);
 	return r < 0 ? public_error(&inner, err) : 0;
 }
@@ -181,7 +86,7 @@ int wick_export(const struct wick_profile *profile, const char *format, const ch
 	int r = put_format(profile, format, &text, &inner);
 
 	if (r == 0)
-		r = give_file(&text, path, &inner);
+		r = output_to_file(&text, path, &inner);
 	bytes_fini(&text);
 	return r < 0 ? public_error(&inner, err) : 0;
 }
