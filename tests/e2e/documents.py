@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The code blocks of the documents, and how to run them.
 
-Blocks of ```sh, ```console and ```c are examples, and the tests run them. A comment in the line above gives
+Blocks of ```sh, ```console, ```c and ```python are examples, and the tests run them. A comment in the line above gives
 instructions that a reader does not see:
 
     <!-- not run: REASON -->        a test cannot run it
@@ -17,6 +17,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")])
 EXAMPLES = ("sh", "console", "c")
+PROGRAMS = ("python",)  # run by tests/python
 PICTURES = ("", "text", "json", "ini", "yaml")
 COMMAND = re.compile(r"^(?:\$ |sudo |wick |make |cc |gcc |perf record |docker |kubectl |python3? |tests/|scripts/|WICK_\w+=)",
                      re.MULTILINE)
@@ -54,7 +55,7 @@ def unmarked(document):
     """Blocks that are not marked as an example or as something else: (line, fault)."""
     wrong = []
     for block in blocks_of(document):
-        if block.language not in EXAMPLES + PICTURES:
+        if block.language not in EXAMPLES + PROGRAMS + PICTURES:
             wrong.append((block.line, f"no language that is known: {block.language}"))
         elif block.language in PICTURES and COMMAND.search(block.body):
             wrong.append((block.line, "looks like commands: make it sh or console"))
