@@ -35,7 +35,9 @@ static uint64_t scale_ns(const struct tick_scale *scale, uint64_t ticks)
 /* The oldest event that is still there. */
 static uint64_t oldest(uint64_t next)
 {
-	return next > tracer.events.capacity ? next - tracer.events.capacity : 0;
+	uint64_t first = tracer.events.first;
+
+	return next - first > tracer.events.capacity ? next - tracer.events.capacity : first;
 }
 
 PyObject *event_records_read(uint64_t position, size_t events_max)

@@ -17,6 +17,7 @@ int trace_events_open(struct trace_events *events, struct trace_memory *memory, 
 		return -ENOMEM;
 	events->slots = slots;
 	events->capacity = capacity;
+	events->first = atomic_load_explicit(&events->next, memory_order_relaxed);
 	return 0;
 }
 
@@ -33,7 +34,7 @@ int trace_events_get(const struct trace_events *events, uint64_t number, struct 
 	uint64_t next = atomic_load_explicit(&events->next, memory_order_acquire);
 	uint32_t before = atomic_load_explicit(&slot->number, memory_order_acquire);
 
-	if (number + events->capacity < next)
+	if (number < events->first || number + events->capacity < next)
 		return -ENOENT;
 	if (before != (uint32_t)number + 1)
 		return 0;

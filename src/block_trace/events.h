@@ -35,6 +35,7 @@ struct trace_event {
 struct trace_events {
 	struct trace_event *slots; /* NULL: no events are kept */
 	uint64_t capacity;         /* a power of two */
+	uint64_t first;            /* number of the first event since it was opened */
 	_Atomic uint64_t next;
 };
 

@@ -293,6 +293,24 @@ static void tracked_blocks_are_told_apart_by_domain(void **state)
 	assert_int_equal(memory.bytes, 0);
 }
 
+static void events_of_an_earlier_ring_are_gone(void **state)
+{
+	struct trace_memory memory = {0};
+	struct trace_events events = {0};
+	struct trace_event event;
+
+	(void)state;
+	assert_int_equal(trace_events_open(&events, &memory, 8 * sizeof(event)), 0);
+	trace_events_put(&events, TRACE_ALLOCATION, 1, 1, 1);
+	trace_events_close(&events, &memory);
+	assert_int_equal(trace_events_open(&events, &memory, 8 * sizeof(event)), 0);
+	trace_events_put(&events, TRACE_ALLOCATION, 2, 2, 2);
+	assert_int_equal(trace_events_get(&events, 0, &event), -ENOENT);
+	assert_int_equal(trace_events_get(&events, 1, &event), 1);
+	assert_int_equal(event.size, 2);
+	trace_events_close(&events, &memory);
+}
+
 static void old_events_are_overwritten_and_said_to_be_gone(void **state)
 {
 	struct trace_memory memory = {0};
@@ -329,6 +347,7 @@ int main(void)
 		cmocka_unit_test(a_limit_of_stacks_is_kept),
 		cmocka_unit_test(every_request_for_memory_may_fail),
 		cmocka_unit_test(tracked_blocks_are_told_apart_by_domain),
+		cmocka_unit_test(events_of_an_earlier_ring_are_gone),
 		cmocka_unit_test(old_events_are_overwritten_and_said_to_be_gone),
 	};
 
