@@ -13,8 +13,6 @@
 
 wick.tracemalloc traces Python's memory. Importing wick costs nothing: what you use is loaded when you use it.
 """
-import importlib
-
 __version__ = "0.9.0"
 
 _EXPORTS = {
@@ -45,13 +43,13 @@ __all__ = sorted(_EXPORTS)
 
 
 def __getattr__(name):
-    if name in _EXPORTS:
-        found = getattr(importlib.import_module(f"{__name__}.{_EXPORTS[name]}"), name)
-        globals()[name] = found
-        return found
+    if name != "tracemalloc" and name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
     if name == "tracemalloc":
         return importlib.import_module(f"{__name__}.tracemalloc")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_EXPORTS[name]}"), name)
+    return found
 
 
 def __dir__():

@@ -95,7 +95,7 @@ class _Frames(dict):
         """The frames of an array of struct wick_profile_frame."""
         if not count:
             return ()
-        data = ctypes.string_at(address, count * _FRAME.size)
+        data = ctypes.string_at(address or 0, count * _FRAME.size)
         return tuple(self[key] for key in _FRAME.iter_unpack(data))
 
 
