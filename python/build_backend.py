@@ -116,7 +116,7 @@ def compile_extension(folder, name=None):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     work = target.with_name(f".{target.name}.{os.getpid()}")
-    command = [*compiler(), "-shared", "-fPIC", "-O2", "-g", "-std=gnu11", "-D_GNU_SOURCE", "-pthread",
+    command = [*compiler(), "-shared", "-fPIC", "-O3", "-g", "-std=gnu11", "-D_GNU_SOURCE", "-pthread",
                "-fvisibility=hidden", "-fno-strict-aliasing", *WARNINGS, f"-I{HERE / 'src'}", f"-I{shared_folder()}",
                *(f"-isystem{name}" for name in include_folders()),
                *shlex.split(os.environ.get("CFLAGS", "")),

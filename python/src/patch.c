@@ -197,6 +197,17 @@ struct standard_config {
 	int max_nframe;
 };
 
+/* Whether a function starts there, by what unwinders know: bytes may look like a call by chance. */
+static bool is_function(uint64_t address)
+{
+	void *library = dlopen("libgcc_s.so.1", RTLD_LAZY);
+	void *(*find)(void *pc) = NULL;
+
+	if (library)
+		*(void **)&find = dlsym(library, "_Unwind_FindEnclosingFunction");
+	return find && find((void *)(uintptr_t)(address + 1)) == (void *)(uintptr_t)address;
+}
+
 /* The only function that another one calls, or 0. It must belong to the same file. */
 static uint64_t find_callee(const char *name)
 {
@@ -212,7 +223,7 @@ static uint64_t find_callee(const char *name)
 		uint64_t target = call_target(function + i);
 
 		if (target == 0 || !dladdr((void *)(uintptr_t)target, &info) ||
-		    info.dli_fbase != file)
+		    info.dli_fbase != file || !is_function(target))
 			continue;
 		if (found != 0)
 			return 0;

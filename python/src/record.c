@@ -226,40 +226,41 @@ static uint32_t walked_site(struct tracer_table *table, PyThreadState *thread, b
 	return learn_site(table, thread, holds_gil, &walk);
 }
 
-/*
- * The site for a block that the running thread allocates. The table is locked.
- *
- * With one call for each stack, the frame and its instruction say all but the depth; the last
- * answer for them is kept.
- */
-static inline uint32_t current_site(struct tracer_table *table, PyThreadState *thread,
-				    bool holds_gil, uint32_t domain)
+/* The site for a block that the running thread allocates. The table is locked. */
+static uint32_t current_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
+			     uint32_t domain)
 {
-	const version_frame *frame;
-	struct frame_memo *memo;
+	return thread ? walked_site(table, thread, holds_gil, domain)
+		      : threadless_site(table, domain);
+}
+
+/*
+ * Remembers the site of a frame: with one call for each stack, the frame and its instruction say
+ * all but the depth. With more, the callers have to be compared.
+ */
+static void remember_site(struct tracer_table *table, const PyThreadState *thread, uint32_t site)
+{
+	const version_frame *frame = version_top_frame(thread);
 	const PyCodeObject *code;
 	uint64_t word;
 
-	if (!thread)
-		return threadless_site(table, domain);
-	frame = version_top_frame(thread);
-	if (tracer.settings.calls_max > 1 || domain != 0 || !frame || version_is_mark(frame))
-		return walked_site(table, thread, holds_gil, domain);
+	if (!frame || version_is_mark(frame))
+		return;
 	code = version_code(frame);
-	if (version_is_incomplete(frame, code)) /* its caller counts */
-		return walked_site(table, thread, holds_gil, domain);
+	if (version_is_incomplete(frame, code)) /* its caller is the innermost one */
+		return;
 	word = codes_word(code, version_instruction(frame, code));
-	memo = frame_memo(table->sites_of_frames, frame, word);
-	if (!frame_memo_matches(memo, thread, frame, word) ||
-	    trace_site(&table->sites, memo->value)->key.counts == 0)
-		*memo = (struct frame_memo){frame, thread, word, version_recursion(thread),
-					    walked_site(table, thread, holds_gil, domain)};
-	return memo->value;
+	*frame_memo(table->sites_of_frames, frame, word) =
+		(struct frame_memo){frame, thread, word, version_recursion(thread), site};
 }
 
 uint32_t record_site(struct tracer_table *table, PyThreadState *thread)
 {
-	return current_site(table, thread, true, 0);
+	uint32_t site = current_site(table, thread, true, 0);
+
+	if (thread)
+		remember_site(table, thread, site);
+	return site;
 }
 
 void record_peak(int64_t bytes)

@@ -25,7 +25,36 @@ static inline void simple_count(struct tracer_table *table, struct trace_site *s
 		record_peak(all);
 }
 
-/* The site of the running thread's innermost call, if it is remembered; else TRACE_NONE. */
+/* Whether the callers of the innermost frame are those of a site. */
+static inline bool simple_callers_match(const struct tracer_table *table, uint32_t id,
+					const version_frame *frame)
+{
+	const struct trace_site *site = trace_site(&table->sites, id);
+	const uint64_t *words = trace_words(&table->sites, site->first);
+	uint32_t calls = (uint32_t)site->counts & 0xffff;
+
+	for (uint32_t i = 1; i < calls; i++) {
+		const PyCodeObject *code;
+
+		do
+			frame = version_caller(frame);
+		while (frame && version_is_mark(frame));
+		if (!frame)
+			return false;
+		code = version_code(frame);
+		if (codes_word(code, version_instruction(frame, code)) != words[i])
+			return false;
+	}
+	if (calls == tracer.settings.calls_max)
+		return true;
+	do
+		frame = version_caller(frame);
+	while (frame && version_is_mark(frame));
+	return !frame;
+}
+
+/* The site of the running thread, if the one that is remembered for its frame fits; or TRACE_NONE.
+ */
 static inline uint32_t simple_site(struct tracer_table *table, const PyThreadState *thread)
 {
 	const version_frame *frame = version_top_frame(thread);
@@ -33,12 +62,16 @@ static inline uint32_t simple_site(struct tracer_table *table, const PyThreadSta
 	const PyCodeObject *code;
 	uint64_t word;
 
-	if (tracer.settings.calls_max > 1 || !frame || version_is_mark(frame))
+	if (!frame || version_is_mark(frame))
 		return TRACE_NONE;
 	code = version_code(frame);
 	word = codes_word(code, version_instruction(frame, code));
 	memo = frame_memo(table->sites_of_frames, frame, word);
-	return frame_memo_matches(memo, thread, frame, word) ? memo->value : TRACE_NONE;
+	if (!frame_memo_matches(memo, thread, frame, word))
+		return TRACE_NONE;
+	if (tracer.settings.calls_max > 1 && !simple_callers_match(table, memo->value, frame))
+		return TRACE_NONE;
+	return memo->value;
 }
 
 static inline uint32_t simple_or_walked_site(struct tracer_table *table, PyThreadState *thread)
