@@ -65,20 +65,20 @@ static uint32_t interpreter_number(const PyThreadState *thread)
 	return (uint32_t)PyInterpreterState_GetID(thread->interp);
 }
 
-static const version_frame *skip_marks(const version_frame *frame)
+static const version_frame *skip_hidden(const version_frame *frame)
 {
-	while (frame && version_is_mark(frame))
+	while (frame && version_is_hidden(frame))
 		frame = version_caller(frame);
 	return frame;
 }
 
 static const version_frame *first_frame(const PyThreadState *thread)
 {
-	const version_frame *frame = skip_marks(version_top_frame(thread));
+	const version_frame *frame = skip_hidden(version_top_frame(thread));
 
 	/* Only the innermost one can be: the others are in a call. */
 	while (frame && version_is_incomplete(frame, version_code(frame)))
-		frame = skip_marks(version_caller(frame));
+		frame = skip_hidden(version_caller(frame));
 	return frame;
 }
 
@@ -86,7 +86,7 @@ static uint32_t count_frames(const version_frame *frame)
 {
 	uint32_t depth = 0;
 
-	for (; frame && depth < DEPTH_MAX; frame = skip_marks(version_caller(frame)))
+	for (; frame && depth < DEPTH_MAX; frame = skip_hidden(version_caller(frame)))
 		depth++;
 	return depth;
 }
@@ -126,7 +126,7 @@ static inline void walk_stack(struct tracer_table *table, const PyThreadState *t
 		key += TRACE_WORD_KEY;
 		words[calls++] = word;
 		sum += trace_word_hash(word, key);
-		frame = skip_marks(version_caller(frame));
+		frame = skip_hidden(version_caller(frame));
 	}
 	if (calls > 0)
 		depth = frame ? stack_depth(table, thread, top,

@@ -132,6 +132,20 @@ static inline bool version_is_incomplete(const version_frame *frame, const PyCod
 #endif
 }
 
+/*
+ * Whether this frame is no call that a traceback shows, wherever it is on the stack. From 3.12 on a
+ * frame that only checks what __init__() returns lies below its call; its code object is a constant
+ * that cannot be written to.
+ */
+static inline bool version_is_hidden(const version_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030c0000
+	return version_is_mark(frame) || version_is_incomplete(frame, version_code(frame));
+#else
+	return version_is_mark(frame);
+#endif
+}
+
 /* A counter that changes with each call of the thread. */
 static inline int version_recursion(const PyThreadState *thread)
 {
