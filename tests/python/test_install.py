@@ -121,9 +121,9 @@ tracemalloc.start(3)
 kept = bytearray(200000)
 t.start()
 more = bytearray(300000)
-assert t.get_object_traceback(more)[-1].lineno == 11
+assert t.get_object_traceback(more)[-1].lineno == 12
 t.stop()
-assert tracemalloc.get_object_traceback(kept)[-1].lineno == 9
+assert tracemalloc.get_object_traceback(kept)[-1].lineno == 10
 tracemalloc.stop()
 t.start()  # at the end of the interpreter both are there
 """)
