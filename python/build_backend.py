@@ -32,6 +32,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 NAME = "wick"
 SUMMARY = "Trace the memory of Python programs: tracemalloc, fast enough to leave on"
 OLDEST, NEWEST = (3, 9), (3, 14)
+ENTRY_POINTS = "[pytest11]\nwick = wick.pytest_plugin\n"  # as in pyproject.toml: pytest finds its plugin
 WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-missing-field-initializers")
 
 
@@ -202,7 +203,7 @@ def write_wheel(folder, files):
     name = f"{NAME}-{version()}-{wheel_tag()}.whl"
     info = info_folder()
     files = {**files, f"{info}/METADATA": metadata().encode(), f"{info}/WHEEL": wheel_text().encode(),
-             f"{info}/top_level.txt": f"{NAME}\n".encode()}
+             f"{info}/top_level.txt": f"{NAME}\n".encode(), f"{info}/entry_points.txt": ENTRY_POINTS.encode()}
     record = "".join(record_line(path, data) for path, data in files.items()) + f"{info}/RECORD,,\n"
     files[f"{info}/RECORD"] = record.encode()
     with zipfile.ZipFile(os.path.join(folder, name), "w", zipfile.ZIP_DEFLATED) as archive:
@@ -226,6 +227,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "METADATA").write_text(metadata(), encoding="utf-8")
     (folder / "WHEEL").write_text(wheel_text(), encoding="utf-8")
+    (folder / "entry_points.txt").write_text(ENTRY_POINTS, encoding="utf-8")
     return info_folder()
 
 

@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The pytest plugin, in sessions of their own."""
 import os
-import pathlib
 import re
 import subprocess
 import sys
 import textwrap
 
+import interpreters
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("WICK_BUILD") or ROOT / "build").resolve()
+from interpreters import BUILD, ROOT
 
 
 @pytest.fixture(scope="module")
 def package():
     """The package, built for the interpreter that has pytest."""
-    folder = BUILD / "python/plugin"
-    done = subprocess.run([ROOT / "scripts/build-python", sys.executable, folder], capture_output=True, text=True,
-                          check=False)
-    if "there is no Python.h" in done.stderr:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stderr
-    return folder
+    try:
+        return interpreters.Local(interpreters.describe(sys.executable)).prepare().package
+    except interpreters.Unusable as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture
@@ -31,10 +26,11 @@ def session(package, tmp_path):
     def run(text, *options, **environment):
         (tmp_path / "test_it.py").write_text("import pytest, time\n" + textwrap.dedent(text), encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "wick.pytest_plugin", "-q", "--strict-markers",
-             *options, "test_it.py"],
+            [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-p", "wick.pytest_plugin", "-q",
+             "--strict-markers", *options, "test_it.py"],
             cwd=tmp_path, capture_output=True, text=True, check=False, timeout=200,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]), "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": "",
+            env={**os.environ, "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": "",
+                 "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]),
                  "WICK_LIBRARY": os.environ.get("WICK_LIBRARY") or str(BUILD / "libwick.so"), **environment})
         done.counts = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|error)", done.stdout)}
         return done
@@ -194,6 +190,17 @@ def test_what_cannot_be_recorded_is_a_wrong_call(session, tmp_path):
     (tmp_path / "file").write_text("")
     done = session("def test_fast(): pass", "--wick", "--wick-folder", "file")
     assert done.returncode == 4 and "--wick: " in done.stderr
+
+
+def test_pytest_finds_the_plugin_of_an_installed_package(package, tmp_path):
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import build_backend as b; b.prepare_metadata_for_build_wheel('.')"
+    subprocess.run([sys.executable, "-B", "-c", code, ROOT / "python"], cwd=tmp_path, check=True)
+    (points,) = tmp_path.glob("wick-*.dist-info/entry_points.txt")
+    told = (ROOT / "python/pyproject.toml").read_text(encoding="utf-8").partition("[project.entry-points.pytest11]\n")[2]
+    assert points.read_text(encoding="utf-8").splitlines()[1] == told.splitlines()[0].replace('"', "")
+    done = subprocess.run([sys.executable, "-B", "-m", "pytest", "--help"], cwd=tmp_path, capture_output=True, text=True,
+                          check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(package)])})
+    assert "--wick-slow=SECONDS" in done.stdout, done.stderr
 
 
 def test_the_plugin_costs_nothing_until_it_is_used(session):
