@@ -4,7 +4,8 @@ import pytest
 
 
 def test_sampled_statistics_are_unbiased_and_know_their_error(check):
-    """The mean of many estimates is within five standard errors of the truth."""
+    """The mean of many estimates is within six standard errors of the truth. All blocks are small: a large one
+    that is never sampled would be missing in the errors too."""
     check("""
 import math
 import wick.tracemalloc as t
@@ -12,8 +13,9 @@ TRUE_COUNT, SIZE = 4000, 200
 for sampling in (0.1, 4096):
     estimates, variances = [], []
     for _ in range(25):
-        t.start(1, sampling=sampling)
-        kept = [bytearray(SIZE) for _ in range(TRUE_COUNT)]; snapshot = t.take_snapshot()
+        kept = [None] * TRUE_COUNT; t.start(1, sampling=sampling)
+        for i in range(TRUE_COUNT): kept[i] = bytearray(SIZE)
+        snapshot = t.take_snapshot()
         found = [one for one in snapshot.statistics("lineno") if one.traceback[0].lineno == 9]
         assert found and found[0].size_error > 0 and found[0].count_error > 0
         current, _ = t.get_traced_memory()
@@ -22,14 +24,15 @@ for sampling in (0.1, 4096):
         estimates.append(found[0].size)
         variances.append(found[0].size_error ** 2)
         assert isinstance(found[0].size, int) and isinstance(found[0].count, int)
-    t.start(1)
-    kept = [bytearray(SIZE) for _ in range(TRUE_COUNT)]; truth = t.take_snapshot()
-    exact = [one for one in truth.statistics("lineno") if one.traceback[0].lineno == 19][0]
+    kept = [None] * TRUE_COUNT; t.start(1)
+    for i in range(TRUE_COUNT): kept[i] = bytearray(SIZE)
+    truth = t.take_snapshot()
+    exact = [one for one in truth.statistics("lineno") if one.traceback[0].lineno == 20][0]
     t.stop()
     assert exact.size_error == exact.count_error == 0
     mean = sum(estimates) / len(estimates)
     error = math.sqrt(sum(variances)) / len(estimates)
-    assert abs(mean - exact.size) < 5 * error, (sampling, mean, exact.size, error)
+    assert abs(mean - exact.size) < 6 * error, (sampling, mean, exact.size, error)
     # The stated error is that of the estimates.
     spread = math.sqrt(sum((one - mean) ** 2 for one in estimates) / (len(estimates) - 1))
     assert 0.5 < spread / math.sqrt(sum(variances) / len(variances)) < 1.7
