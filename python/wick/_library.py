@@ -7,7 +7,7 @@ Functions of the library are listed once, in PROTOTYPES. They are called like th
     error = Error()
     check(lib.wick_export_recording(source, None, b"pprof", target, byref(error)), error)
 
-A ctypes call releases the GIL, so other threads run while libwick works.
+A call releases the GIL, so other threads run while libwick works; see load_quick() for short calls.
 """
 
 import ctypes
@@ -62,6 +62,7 @@ PROTOTYPES = {
 
 _REMEDY = "install wick (make install, or its package), or set WICK_LIBRARY to the path of libwick.so"
 _loaded = None
+_quick = None
 
 
 def check(code, error):
@@ -140,16 +141,20 @@ def _prepare(library):
     return library
 
 
-def holding_gil(name):
-    """A function of the library that keeps the GIL: no other Python code runs until it returns."""
-    function = getattr(ctypes.PyDLL(load()._name), name)
-    function.restype, function.argtypes = PROTOTYPES[name]
-    return function
-
-
 def load():
     """The library, a ctypes.CDLL. Raises LibraryError with a remedy if it cannot be used."""
     global _loaded
     if _loaded is None:
         _loaded = _prepare(_open())
     return _loaded
+
+
+def load_quick():
+    """
+    The same library for short calls: they keep the GIL. Getting it back may take 5 ms for each
+    thread that wants it too.
+    """
+    global _quick
+    if _quick is None:
+        _quick = _prepare(ctypes.PyDLL(load()._name))
+    return _quick

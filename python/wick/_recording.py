@@ -106,6 +106,7 @@ class Recording:
         """
         self._handle = None
         self._lib = _library.load()
+        self._quick = _library.load_quick()
         self._tracer = tracer
         self._is_hidden = is_hidden
         self._error = _library.Error()
@@ -120,14 +121,15 @@ class Recording:
             start_ns=start_ns, block_unit=BLOCK_UNIT, whole=whole, sample_extra=SAMPLE_EXTRA,
             sample_bytes=round(sampling_bytes), probability=probability if probability < 1 else 0.0)
         handle = ctypes.c_void_p()
-        self._call("open", os.fsencode(path), byref(options), byref(handle))
+        self._run(self._lib.wick_heap_writer_open, os.fsencode(path), byref(options), byref(handle))
         self._handle = handle
-        name = "wick_heap_writer_add"
-        self._put = getattr(self._lib, name) if lossy else _library.holding_gil(name)
+        self._put = (self._lib if lossy else self._quick).wick_heap_writer_add
+
+    def _run(self, function, *arguments):
+        return _library.check(function(*arguments, byref(self._error)), self._error)
 
     def _call(self, name, *arguments):
-        function = getattr(self._lib, "wick_heap_writer_" + name)
-        return _library.check(function(*arguments, byref(self._error)), self._error)
+        return self._run(getattr(self._quick, "wick_heap_writer_" + name), *arguments)
 
     def _frame(self, function, file, line):
         key = (function, file, line)
@@ -192,11 +194,11 @@ class Recording:
         new = (c_uint32 * SITES_AT_ONCE)()
         found = SITES_AT_ONCE
         while found == SITES_AT_ONCE:
-            found = self._lib.wick_heap_writer_new_sites(self._handle, data, count, new, SITES_AT_ONCE)
+            found = self._quick.wick_heap_writer_new_sites(self._handle, data, count, new, SITES_AT_ONCE)
             _library.check(found, _library.Error())
             for site in new[:found]:
                 self._define(site)
-        _library.check(self._put(self._handle, data, count, byref(self._error)), self._error)
+        self._run(self._put, self._handle, data, count)
 
     def name_marks(self, names):
         """Gives all marks their names; `names` grows and never changes otherwise."""
@@ -208,10 +210,10 @@ class Recording:
         self._call("lost", self._handle, count)
 
     def flush(self):
-        self._call("flush", self._handle)
+        self._run(self._lib.wick_heap_writer_flush, self._handle)
 
     def finish(self):
-        self._call("finish", self._handle)
+        self._run(self._lib.wick_heap_writer_finish, self._handle)
 
     @property
     def size(self):

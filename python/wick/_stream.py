@@ -19,7 +19,7 @@ from . import _recording
 # the time between two looks, because another thread may keep the GIL for 5 ms, and writing takes time.
 MOST_EVENTS = 20e6
 BUFFER_KB = 32 << 10
-AT_ONCE = 1 << 17
+AT_ONCE = 1 << 18
 SHORTEST_WAIT = 0.002
 FORGET = struct.pack("<QQQIBBH", 0, 0, 0, 0, 3, 0, 0)
 
