@@ -17,6 +17,10 @@
 
 #define RECENT 1024u
 
+/* Slots that may be looked at to forget blocks, see may_scan(). */
+#define FREE_SCANS (UINT64_C(1) << 24)
+#define SCANS_AN_EVENT 64u
+
 /* Inlining everything that runs for each event saves a fifth of the time. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -44,6 +48,7 @@ struct heap_analysis {
 		displaced; /* blocks replaced at their address: their frees may still arrive */
 	struct heap_clock_skew early; /* unmatched frees: their allocations may still arrive */
 	struct recent recent[RECENT];
+	uint64_t scanned; /* slots, to forget blocks */
 	struct heap_prefetch ahead;
 	bool begun;
 	struct heap_account account;
@@ -457,12 +462,28 @@ static int take_rate(struct heap_analysis *analysis, const struct heap_event *ev
 			      event->slack);
 }
 
+/*
+ * Whether there was enough work to justify a look at all blocks. A program allocates what it
+ * forgets; a file that forgets after each block of another process would take forever.
+ */
+static bool may_scan(struct heap_analysis *analysis)
+{
+	uint64_t limit = FREE_SCANS + SCANS_AN_EVENT * analysis->account.report.quality.events;
+
+	analysis->scanned += analysis->live.capacity;
+	return analysis->scanned <= limit;
+}
+
 /* Frees all live blocks of a process. 0 or -ENOMEM. */
 static int forget_blocks(struct heap_analysis *analysis, uint32_t process, uint64_t time_ns)
 {
 	struct heap_live *live = &analysis->live;
 
-	for (size_t i = 0; i < live->capacity;) {
+	if (live->count > 0 && !may_scan(analysis)) {
+		analysis->account.report.quality.bad++;
+		return 0;
+	}
+	for (size_t i = 0; i < live->capacity && live->count > 0;) {
 		struct heap_block block = live->slots[i];
 
 		if (block.address == 0 || block.space / HEAP_SPACES != process) {

@@ -479,6 +479,25 @@ static void forgotten_blocks_are_gone_but_not_those_of_other_processes(void **st
 	stream_close(&stream);
 }
 
+static void forgetting_again_and_again_is_refused(void **state)
+{
+	struct stream stream;
+	const struct heap_report *report;
+
+	stream_open(&stream, (struct heap_config){0});
+	for (uint64_t i = 1; i <= 20000; i++)
+		stream_alloc(&stream, 2, i, A * i, 10, 1);
+	for (uint64_t i = 1; i <= 100000; i++) { /* would look at 10^10 slots */
+		stream_alloc(&stream, 0, 20000 + i, A, 10, 2);
+		stream_put(&stream, 0,
+			   (struct heap_event){.time_ns = 20000 + i, .op = HEAP_FORGET});
+	}
+	report = stream_finish(&stream);
+	assert_true(report->quality.bad > 10000);
+	assert_number(sums_of(report, 1).live.blocks, 20000);
+	stream_close(&stream);
+}
+
 static void blocks_that_were_added_up_count_for_their_stack(void **state)
 {
 	const struct heap_report *report;
@@ -759,6 +778,7 @@ int main(void)
 		cmocka_unit_test(sampled_blocks_stand_for_others),
 		cmocka_unit_test(blocks_sampled_with_a_probability_stand_for_as_many_of_any_size),
 		cmocka_unit_test(blocks_may_count_with_more_than_their_size),
+		cmocka_unit_test(forgetting_again_and_again_is_refused),
 		cmocka_unit_test(forgotten_blocks_are_gone_but_not_those_of_other_processes),
 		cmocka_unit_test(blocks_that_were_added_up_count_for_their_stack),
 		cmocka_unit_test(estimates_lie_within_their_errors),
