@@ -454,6 +454,19 @@ static void look_back(struct recorder *recorder)
 	result->target_stopped = is_stopped(recorder);
 }
 
+/*
+ * Reports a failed write instead of what followed from it: an engine that cannot deliver its
+ * samples does not know the name of the file, and the writer does not know the option that chose
+ * it.
+ */
+static void explain_failure(const struct recorder *recorder, struct error *err)
+{
+	int code = recording_writer_check(recorder->writer, err);
+
+	if ((code == -ENOSPC || code == -EDQUOT) && !recorder->config->is_guest)
+		error_remedy(err, "free some space, or choose another place with -o FILE");
+}
+
 int record_run(const struct record_config *config, struct record_result *ret, struct error *err)
 {
 	struct recorder recorder;
@@ -469,9 +482,8 @@ int record_run(const struct record_config *config, struct record_result *ret, st
 	else if (recorder.flight)
 		(void)finish(&recorder,
 			     NULL); /* the data from before the failure is worth keeping */
-	/* An engine that cannot deliver its samples does not know the name of the file. */
 	if (r < 0)
-		(void)recording_writer_check(recorder.writer, err);
+		explain_failure(&recorder, err);
 	let_second_stop_through(&recorder);
 	look_back(&recorder);
 	/* The callback may need memory: free that of the recording first. */
