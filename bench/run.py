@@ -33,6 +33,7 @@ import contract  # noqa: E402
 import engines  # noqa: E402
 import heap as heap_bench  # noqa: E402
 import inherited  # noqa: E402
+import python_memory as python_bench  # noqa: E402
 import rates as rate_bench  # noqa: E402
 import results  # noqa: E402
 import switches as switch_bench  # noqa: E402
@@ -627,6 +628,10 @@ class Bench:
         """CPU and memory cost of recording the heap, and the accuracy of sampling it."""
         return heap_bench.Heap(self, run, Row).rows()
 
+    def python_memory(self):
+        """wick.tracemalloc against the standard module."""
+        return python_bench.rows(self, Row)
+
     def heap_attach(self):
         """What wick heap -p costs a pair of malloc() and free(), and requests of redis."""
         if os.geteuid() != 0:
@@ -715,7 +720,8 @@ class Bench:
 MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "folded_to_svg",
                 "layout", "top", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
                 "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
-                "thread_shares", "budget", "rates", "switches", "redis", "heap", "heap_attach", "heap_codec", "symbols")
+                "thread_shares", "budget", "rates", "switches", "redis", "heap", "heap_attach", "heap_codec", "symbols",
+                "python_memory")
 
 
 def run_like(stderr):
