@@ -93,9 +93,11 @@ static inline void record_simply(const void *start, size_t size)
 	struct trace_block old;
 	int r = trace_blocks_put(&table->blocks, &block, &old);
 
-	if (__builtin_expect(r != 0, 0))
-		record_put(table, r, &block, &old);
-	else
+	if (__builtin_expect(r != 0, 0)) {
+		struct trace_block copies[2] = {block, old};
+
+		record_put(table, r, &copies[0], &copies[1]);
+	} else
 		simple_count(table, trace_site(&table->sites, block.site), (int64_t)size);
 }
 

@@ -140,6 +140,19 @@ bool trace_blocks_get(const struct trace_blocks *blocks, uint64_t address, struc
 bool trace_blocks_take_slowly(struct trace_blocks *blocks, uint64_t address,
 			      struct trace_block *ret);
 
+/*
+ * The slow ways get copies of what the caller passes by its address: it can then stay in registers.
+ */
+static inline bool trace_blocks_take_copy(struct trace_blocks *blocks, uint64_t address,
+					  struct trace_block *ret)
+{
+	struct trace_block copy = {0};
+	bool is_known = trace_blocks_take_slowly(blocks, address, &copy);
+
+	*ret = copy;
+	return is_known;
+}
+
 static inline bool trace_blocks_take(struct trace_blocks *blocks, uint64_t address,
 				     struct trace_block *ret)
 {
@@ -149,13 +162,13 @@ static inline bool trace_blocks_take(struct trace_blocks *blocks, uint64_t addre
 	trace_slot_word *slot;
 
 	if (__builtin_expect(!blocks->pages || (address & 15) != 0, 0))
-		return trace_blocks_take_slowly(blocks, address, ret);
+		return trace_blocks_take_copy(blocks, address, ret);
 	page = &blocks->pages[trace_blocks_place(blocks, number)];
 	if (__builtin_expect(page->number != number, 0))
-		return trace_blocks_take_slowly(blocks, address, ret);
+		return trace_blocks_take_copy(blocks, address, ret);
 	slot = trace_blocks_slot(blocks, page, granule);
 	if (__builtin_expect(!trace_slot_is(*slot, granule), 0))
-		return trace_blocks_take_slowly(blocks, address, ret);
+		return trace_blocks_take_copy(blocks, address, ret);
 	*ret = (struct trace_block){address, (uint32_t)*slot, trace_slot_site(*slot)};
 	*slot = 0;
 	page->count--;
@@ -165,6 +178,18 @@ static inline bool trace_blocks_take(struct trace_blocks *blocks, uint64_t addre
 
 int trace_blocks_put_slowly(struct trace_blocks *blocks, const struct trace_block *block,
 			    struct trace_block *ret_old);
+
+static inline int trace_blocks_put_copy(struct trace_blocks *blocks,
+					const struct trace_block *block,
+					struct trace_block *ret_old)
+{
+	struct trace_block copy = *block;
+	struct trace_block old = {0};
+	int r = trace_blocks_put_slowly(blocks, &copy, &old);
+
+	*ret_old = old;
+	return r;
+}
 
 /*
  * Adds a block. Returns 0, or 1 if there was one whose end was not seen: it is replaced and is in
@@ -179,17 +204,17 @@ static inline int trace_blocks_put(struct trace_blocks *blocks, const struct tra
 	trace_slot_word *slot;
 
 	if (__builtin_expect(!blocks->pages || ((block->address & 15) | block->size >> 32) != 0, 0))
-		return trace_blocks_put_slowly(blocks, block, ret_old);
+		return trace_blocks_put_copy(blocks, block, ret_old);
 	page = &blocks->pages[trace_blocks_place(blocks, number)];
 	/* A page without blocks gets the step of the new one. */
 	if (__builtin_expect(page->number != number || page->count == 0 ||
 				     (block->size + 15) >> TRACE_GRANULE_BITS <
 					     trace_page_step(page),
 			     0))
-		return trace_blocks_put_slowly(blocks, block, ret_old);
+		return trace_blocks_put_copy(blocks, block, ret_old);
 	slot = trace_blocks_slot(blocks, page, granule);
 	if (__builtin_expect(*slot != 0, 0))
-		return trace_blocks_put_slowly(blocks, block, ret_old);
+		return trace_blocks_put_copy(blocks, block, ret_old);
 	*slot = trace_slot_make(granule, block->size, block->site);
 	page->count++;
 	blocks->count++;
