@@ -27,8 +27,8 @@ static int refuse_heap(const struct sample_lines *lines, struct error *err)
 {
 	(void)error_set(err, -EINVAL, "%s has allocations but no samples: nothing to export as %s",
 			lines->input, lines->list.ops->name);
-	error_remedy(err, "choose a format that holds sums: pprof, speedscope, folded, json or "
-			  "otlp; wick timeline shows the heap over time");
+	error_remedy(err, "choose a format that holds sums: pprof, speedscope, perfetto, folded, "
+			  "json or otlp; wick timeline shows the heap over time");
 	return -EINVAL;
 }
 
