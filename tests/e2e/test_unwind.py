@@ -240,10 +240,10 @@ def test_stacks_of_frame_pointers_that_reach_no_root_count_as_cut(wick):
         pytest.skip("perf events do not work here")
     cut = wick.record(workload("split_nofp", 500 * PATIENCE), *way, "--no-kernel")
     whole = wick.record(workload("split", 500 * PATIENCE), *way, "--no-kernel")
-    # Leaves of aarch64 have their caller in a register: chains without frame pointers are
-    # longer there, and may be whole.
-    if contract.total_percent(cut.report("--no-inline"), "main") > 50:
-        pytest.skip("frame pointers are kept here, asked for or not")
+    # Code of aarch64 without frame pointers may leave the register alone: callers in the middle are missing then,
+    # but chains continue at the C library's frames and reach the root.
+    if max(contract.total_percent(cut.report("--no-inline"), name) for name in ("main", "_start")) > 50:
+        pytest.skip("chains reach the root here, with frame pointers or not")
     assert float(CUT.search(cut.stderr).group(1)) > 50
     assert "remove --unwind fp" in cut.stderr
     assert float(CUT.search(whole.stderr).group(1)) < 5
