@@ -89,7 +89,9 @@ static int open_output(struct recorder *recorder, struct error *err)
 	if (fd < 0)
 		return given ? error_file(err, -errno, "cannot write %s", recorder->config->output)
 			     : fd;
-	r = given || to_stdout(recorder) ? 0 : outfile_claim(fd, recorder->config->output, "-o FILE", err);
+	r = given || to_stdout(recorder)
+		    ? 0
+		    : outfile_claim(fd, recorder->config->output, "-o FILE", err);
 	if (r == 0)
 		r = recording_writer_open(fd, recorder->config->output, &recorder->writer, err);
 	if (r < 0)
