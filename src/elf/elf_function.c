@@ -12,6 +12,7 @@ struct symbol_table {
 	const char *symbols;
 	const char *names;
 	const char *versions; /* one for each symbol; NULL without versions */
+	bool objects;         /* search for variables, not functions */
 };
 
 #define OLD_VERSION 0x8000u /* in a version: not the one that programs are linked to */
@@ -23,14 +24,16 @@ struct symbol_data {
 	size_t symbols_size;
 	size_t names_size;
 	size_t versions_size;
+	bool objects; /* variables count instead of functions */
 };
 
-static bool is_function(const struct symbol_data *data, const Elf64_Sym *symbol)
+static bool is_candidate(const struct symbol_data *data, const Elf64_Sym *symbol)
 {
 	unsigned int type = ELF64_ST_TYPE(symbol->st_info);
+	bool fits = data->objects ? type == STT_OBJECT
+				  : type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 
-	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
-	       symbol->st_shndx != SHN_UNDEF && symbol->st_name < data->names_size;
+	return fits && symbol->st_shndx != SHN_UNDEF && symbol->st_name < data->names_size;
 }
 
 static void look_at(const struct symbol_data *data, const Elf64_Sym *symbol, bool is_old,
@@ -61,7 +64,7 @@ static void search(const struct symbol_data *data, const char *const *names, siz
 	for (size_t i = 0; i < count; i++) {
 		bool is_old = i < version_count && (data->versions[i] & OLD_VERSION);
 
-		for (size_t j = 0; j < name_count && is_function(data, &data->symbols[i]); j++)
+		for (size_t j = 0; j < name_count && is_candidate(data, &data->symbols[i]); j++)
 			look_at(data, &data->symbols[i], is_old, names[j], &ret[j]);
 	}
 }
@@ -82,7 +85,7 @@ static void *read_section(struct elf_file *elf, const char *name, size_t *ret_si
 static void search_table(struct elf_file *elf, const struct symbol_table *table,
 			 const char *const *names, size_t count, struct elf_function *ret)
 {
-	struct symbol_data data = {0};
+	struct symbol_data data = {.objects = table->objects};
 
 	data.symbols = read_section(elf, table->symbols, &data.symbols_size);
 	data.names = read_section(elf, table->names, &data.names_size);
@@ -94,16 +97,30 @@ static void search_table(struct elf_file *elf, const struct symbol_table *table,
 	free(data.versions);
 }
 
-void elf_functions_find(struct elf_file *elf, const char *const *names, size_t count,
-			struct elf_function *ret)
+static void find_symbols(struct elf_file *elf, bool objects, const char *const *names, size_t count,
+			 struct elf_function *ret)
 {
 	bool all = true;
 
 	memset(ret, 0, count * sizeof(*ret));
-	search_table(elf, &(struct symbol_table){".symtab", ".strtab", NULL}, names, count, ret);
+	search_table(elf, &(struct symbol_table){".symtab", ".strtab", NULL, objects}, names, count,
+		     ret);
 	for (size_t i = 0; i < count; i++)
 		all = all && ret[i].found;
 	if (!all)
-		search_table(elf, &(struct symbol_table){".dynsym", ".dynstr", ".gnu.version"},
+		search_table(elf,
+			     &(struct symbol_table){".dynsym", ".dynstr", ".gnu.version", objects},
 			     names, count, ret);
+}
+
+void elf_functions_find(struct elf_file *elf, const char *const *names, size_t count,
+			struct elf_function *ret)
+{
+	find_symbols(elf, false, names, count, ret);
+}
+
+void elf_objects_find(struct elf_file *elf, const char *const *names, size_t count,
+		      struct elf_function *ret)
+{
+	find_symbols(elf, true, names, count, ret);
 }

@@ -3,8 +3,8 @@
 #define WICK_ELF_ELF_FUNCTION_H
 
 /*
- * elf_function: finds functions of given names in a file. Any name of an address counts; of several
- * versions of a symbol, the one that programs are linked to counts.
+ * elf_function: finds functions and variables of given names in a file. Any name of an address
+ * counts; of several versions of a symbol, the one that programs are linked to counts.
  */
 
 #include <stdbool.h>
@@ -25,5 +25,9 @@ struct elf_function {
 /* ret has one item for each name. In a file without symbols nothing is found. */
 void elf_functions_find(struct elf_file *elf, const char *const *names, size_t count,
 			struct elf_function *ret);
+
+/* The same for variables. */
+void elf_objects_find(struct elf_file *elf, const char *const *names, size_t count,
+		      struct elf_function *ret);
 
 #endif

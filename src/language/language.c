@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "language/language.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "language/remote_pages.h"
+#include "unwind/python_walk.h"
+
+#define MAX_LANGUAGES 8u
+
+struct languages {
+	void *files[MAX_LANGUAGES]; /* by place in the table */
+	struct remote_pages pages;
+};
+
+struct interpreter {
+	const struct language_ops *ops;
+	struct languages *languages;
+	void *self;
+};
+
+struct languages *languages_new(void)
+{
+	struct languages *languages = calloc(1, sizeof(*languages));
+
+	for (size_t i = 0; languages && language_table[i] && i < MAX_LANGUAGES; i++) {
+		languages->files[i] = language_table[i]->files_new();
+		if (!languages->files[i]) {
+			languages_free(languages);
+			return NULL;
+		}
+	}
+	return languages;
+}
+
+void languages_free(struct languages *languages)
+{
+	if (!languages)
+		return;
+	for (size_t i = 0; language_table[i] && i < MAX_LANGUAGES; i++)
+		if (languages->files[i])
+			language_table[i]->files_free(languages->files[i]);
+	free(languages);
+}
+
+int interpreter_find(struct languages *languages, pid_t pid, const struct maps *maps,
+		     struct interpreter **ret, struct error *err)
+{
+	struct interpreter *interpreter = calloc(1, sizeof(*interpreter));
+	int r = -ENOENT;
+
+	if (!interpreter)
+		return error_set(err, -ENOMEM, "out of memory");
+	interpreter->languages = languages;
+	for (size_t i = 0; language_table[i] && r == -ENOENT; i++) {
+		interpreter->ops = language_table[i];
+		r = language_table[i]->find(languages->files[i], pid, maps, &interpreter->self,
+					    err);
+	}
+	if (r < 0)
+		free(interpreter);
+	else
+		*ret = interpreter;
+	return r;
+}
+
+void interpreter_close(struct interpreter *interpreter)
+{
+	if (!interpreter)
+		return;
+	interpreter->ops->free(interpreter->self);
+	free(interpreter);
+}
+
+bool interpreter_learn(struct interpreter *interpreter, pid_t pid, const uint64_t *words,
+		       uint32_t count)
+{
+	struct remote_pages *pages = &interpreter->languages->pages;
+	struct python_reader reader = {remote_pages_read, pages};
+
+	remote_pages_begin(pages, pid);
+	for (uint32_t i = 0; i < count; i++)
+		if (interpreter->ops->learn(interpreter->self, &reader, words[i]) < 0)
+			return false;
+	return true;
+}
+
+int interpreter_walk(struct interpreter *interpreter, pid_t tid, uint64_t thread_pointer,
+		     uint64_t *words, uint32_t capacity, uint32_t *ret_count)
+{
+	struct remote_pages *pages = &interpreter->languages->pages;
+	struct python_reader reader = {remote_pages_read, pages};
+	int end;
+
+	remote_pages_begin(pages, tid);
+	end = interpreter->ops->walk(interpreter->self, &reader, thread_pointer, words, capacity,
+				     ret_count);
+	for (uint32_t i = 0; i < *ret_count; i++)
+		if (interpreter->ops->learn(interpreter->self, &reader, words[i]) < 0) {
+			*ret_count = 0;
+			return PYTHON_TORN;
+		}
+	return end;
+}
+
+const struct language_range *interpreter_loops(const struct interpreter *interpreter,
+					       size_t *ret_count)
+{
+	return interpreter->ops->loops(interpreter->self, ret_count);
+}
+
+bool interpreter_name(const struct interpreter *interpreter, uint64_t word,
+		      struct language_place *ret)
+{
+	return interpreter->ops->name(interpreter->self, word, ret);
+}
+
+uint64_t interpreter_generation(const struct interpreter *interpreter)
+{
+	return interpreter->ops->generation(interpreter->self);
+}
+
+const struct python_layout *interpreter_layout(const struct interpreter *interpreter)
+{
+	return interpreter->ops->layout(interpreter->self);
+}
+
+const char *interpreter_language(const struct interpreter *interpreter)
+{
+	return interpreter->ops->language;
+}

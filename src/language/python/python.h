@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_LANGUAGE_PYTHON_PYTHON_H
+#define WICK_LANGUAGE_PYTHON_PYTHON_H
+
+/* python: the reader of CPython 3.9 to 3.14, as an entry of the table of languages. */
+
+struct language_ops;
+
+extern const struct language_ops python_language;
+
+#endif

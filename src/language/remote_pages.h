@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_LANGUAGE_REMOTE_PAGES_H
+#define WICK_LANGUAGE_REMOTE_PAGES_H
+
+/*
+ * remote_pages: the memory of another process by pages, each of which is read once until
+ * remote_pages_begin(): frames and code objects are close to each other.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define REMOTE_PAGE 4096u /* divides the pages of all kernels */
+#define REMOTE_PAGES 64u
+
+struct remote_pages {
+	pid_t pid;
+	uint64_t round;
+	struct {
+		uint64_t address;
+		uint64_t round; /* in which it was read */
+	} tags[REMOTE_PAGES];
+	uint8_t bytes[REMOTE_PAGES][REMOTE_PAGE];
+};
+
+/* Forgets what was read; pid may be a thread. The pages start as zeros. */
+void remote_pages_begin(struct remote_pages *pages, pid_t pid);
+
+/* Fits struct python_reader. */
+bool remote_pages_read(void *pages, uint64_t address, void *ret, uint32_t size);
+
+#endif
