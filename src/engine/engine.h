@@ -60,6 +60,13 @@ enum engine_unwind {
 	ENGINE_UNWIND_DWARF, /* by the tables compiled from CFI */
 };
 
+/* Whether the calls of interpreters are read: those of Python programs. */
+enum engine_python {
+	ENGINE_PYTHON_AUTO, /* where there is one that can be read */
+	ENGINE_PYTHON_OFF,
+	ENGINE_PYTHON_ONLY, /* and native frames are left out of stacks with such calls */
+};
+
 /* The most that can be copied of a stack, and the default: what a sample has room for. */
 #define ENGINE_STACK_BYTES 65528u
 
@@ -78,6 +85,7 @@ struct engine_config {
 	uint32_t depth;         /* frames kept of a stack */
 	bool kernel;            /* kernel frames too */
 	enum engine_unwind unwind;
+	enum engine_python python;
 	uint32_t stack_bytes; /* copied of a stack, if it is walked from a copy */
 	struct engine_heap heap;
 	bool overwrite_old; /* full rings drop their oldest samples, not the newest */

@@ -63,6 +63,17 @@ struct engine_memory_stats {
 	uint64_t table_bytes;  /* of tables in the kernel */
 };
 
+/* The calls of interpreters. */
+struct engine_python_stats {
+	uint64_t samples;   /* with such calls */
+	uint64_t torn;      /* samples whose calls were changing, or could not be read */
+	uint64_t unnamed;   /* samples whose calls were gone before their names were read */
+	uint64_t early;     /* samples before the interpreter of their process was found */
+	uint64_t processes; /* with an interpreter */
+	uint64_t refused;   /* processes with an interpreter that cannot be read */
+	char reason[160];   /* why, for the first of these */
+};
+
 /* What the kernel granted of what was requested. */
 struct engine_granted {
 	uint32_t frequency_hz;
@@ -79,6 +90,7 @@ struct engine_stats {
 	struct engine_heap_stats heap;
 	struct engine_memory_stats memory;
 	struct engine_granted granted;
+	struct engine_python_stats python;
 	char remark[900];   /* what else a person should know; "": nothing */
 	char why_none[320]; /* why there may be no samples; "": unknown */
 };

@@ -69,6 +69,7 @@ static const struct {
 	[1 + ORIGIN_JIT] = {"JIT", "green"},
 	[1 + ORIGIN_UNKNOWN] = {"Unknown", "darkgrey"},
 	[1 + ORIGIN_TRUNCATED] = {"Truncated", "transparent"},
+	[1 + ORIGIN_INTERPRETED] = {"Python", "blue"},
 };
 
 static void *firefox_begin(void)

@@ -277,6 +277,8 @@ static const char *frame_type(const struct profile *profile,
 	case ORIGIN_PROGRAM:
 	case ORIGIN_LIBRARY:
 		return "native";
+	case ORIGIN_INTERPRETED:
+		return "cpython";
 	case ORIGIN_JIT:
 	case ORIGIN_UNKNOWN:
 	case ORIGIN_TRUNCATED:

@@ -19,9 +19,10 @@
 #define NS_PER_S 1000000000u
 
 static const char *const kinds[] = {
-	[ORIGIN_PROGRAM] = "program", [ORIGIN_LIBRARY] = "library",
-	[ORIGIN_KERNEL] = "kernel",   [ORIGIN_JIT] = "jit",
-	[ORIGIN_UNKNOWN] = "unknown", [ORIGIN_TRUNCATED] = "truncated",
+	[ORIGIN_PROGRAM] = "program",         [ORIGIN_LIBRARY] = "library",
+	[ORIGIN_KERNEL] = "kernel",           [ORIGIN_JIT] = "jit",
+	[ORIGIN_UNKNOWN] = "unknown",         [ORIGIN_TRUNCATED] = "truncated",
+	[ORIGIN_INTERPRETED] = "interpreted",
 };
 
 static void put_build_id(struct json *json, const struct profile *profile, uint32_t module)

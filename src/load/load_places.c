@@ -81,7 +81,8 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 {
 	struct strings *strings = &loader->profile->strings;
 	/* A runtime is free in how it names compiled code. */
-	bool shortens = loader->options->short_names && owner.origin != ORIGIN_JIT;
+	bool shortens = loader->options->short_names && owner.origin != ORIGIN_JIT &&
+			owner.origin != ORIGIN_INTERPRETED;
 	size_t i;
 
 	loader->may_be_cut = loader->may_be_cut || owner.origin == ORIGIN_TRUNCATED;
@@ -136,7 +137,7 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 					  ? &dictionary->modules.items[place->module]
 					  : NULL;
 	const char *module = in ? in->path : "";
-	uint32_t origin = place->origin <= ORIGIN_TRUNCATED ? place->origin : ORIGIN_UNKNOWN;
+	uint32_t origin = place->origin <= ORIGIN_INTERPRETED ? place->origin : ORIGIN_UNKNOWN;
 	struct load_judged judged = {.frame = frame_id};
 	uint32_t at;
 	size_t count = 0;
@@ -159,6 +160,8 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 		return ID_NONE;
 	at = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
 	judged.quality = origin == ORIGIN_UNKNOWN ? SYMBOL_NONE : SYMBOL_NAME_ONLY;
+	if (origin == ORIGIN_INTERPRETED && frames[0].line > 0)
+		judged.quality = SYMBOL_FULL;
 	judged.module = place->module;
 	return at != ID_NONE && judge_place(loader, at, &judged) == 0 ? at : ID_NONE;
 }

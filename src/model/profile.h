@@ -38,8 +38,9 @@ enum function_origin {
 	ORIGIN_LIBRARY = 1,
 	ORIGIN_KERNEL = 2,
 	ORIGIN_JIT = 3,
-	ORIGIN_UNKNOWN = 4,   /* no symbol: module+0xoffset, or an address in no module */
-	ORIGIN_TRUNCATED = 5, /* the pseudo frame [truncated]: at the root or in a gap */
+	ORIGIN_UNKNOWN = 4,     /* no symbol: module+0xoffset, or an address in no module */
+	ORIGIN_TRUNCATED = 5,   /* the pseudo frame [truncated]: at the root or in a gap */
+	ORIGIN_INTERPRETED = 6, /* a call that an interpreter reports: Python */
 };
 
 struct profile_function {
@@ -223,7 +224,6 @@ void profile_clear_entries(struct profile *profile);
 
 /* Adds values to those of a state. 0 or -ENOMEM. */
 int profile_add_state(struct profile *profile, const char *name, const int64_t *values);
-
 /* Adds a fact. 0 or -ENOMEM. */
 int profile_add_fact(struct profile *profile, const char *key, const char *value);
 

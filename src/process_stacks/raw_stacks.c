@@ -7,10 +7,14 @@
 #include "base/clock.h"
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "language/language.h"
+#include "model/profile.h"
 #include "model/sink.h"
 #include "proc/maps.h"
+#include "process_stacks/language_merge.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/stack_cache.h"
+#include "unwind/python_walk.h"
 
 /* Code in no module may be a JIT's: reading maps for it repeatedly is useless. */
 #define LEARN_NS (100 * NS_PER_MS)
@@ -27,7 +31,8 @@ struct raw_stacks {
 	struct stack_cache *cache;
 	VEC(struct told_region) told;
 	VEC(struct frame) frames;
-	pid_t learnt_pid; /* whose maps were read last */
+	VEC(uint64_t) merged; /* a stack with the calls of an interpreter, or both as a key */
+	pid_t learnt_pid;     /* whose maps were read last */
 	uint64_t learnt_ns;
 };
 
@@ -53,6 +58,7 @@ void raw_stacks_free(struct raw_stacks *stacks)
 	stack_cache_free(stacks->cache);
 	vec_fini(&stacks->told);
 	vec_fini(&stacks->frames);
+	vec_fini(&stacks->merged);
 	free(stacks);
 }
 
@@ -133,6 +139,23 @@ static int learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns)
 	return learnt;
 }
 
+/* The frame of an interpreter's call. False if it is to be left out. */
+static bool call_frame(const struct raw_stacks *stacks, const struct interpreter *interpreter,
+		       uint64_t word, struct frame *ret)
+{
+	struct language_place call;
+	struct place place = {
+		.module = MODULE_NONE, .origin = ORIGIN_INTERPRETED, .outer = PLACE_NONE};
+
+	*ret = (struct frame){.kind = FRAME_CUSTOM, .a = PLACE_NONE};
+	if (!interpreter_name(interpreter, word, &call))
+		return false;
+	place.name = call.function;
+	place.file = call.file;
+	place.line = call.line;
+	return sink_place(stacks->sink, &place, &ret->a) == 0;
+}
+
 /* Fills in the frames of a stack, root first. Returns how many are in no module. */
 static size_t resolve(struct raw_stacks *stacks, const struct tracked_process *process,
 		      const struct raw_stack *stack)
@@ -147,7 +170,10 @@ static size_t resolve(struct raw_stacks *stacks, const struct tracked_process *p
 	for (i = stack->count; i-- > 0;) {
 		struct frame frame = {.kind = FRAME_TRUNCATED};
 
-		if (stack->pcs[i] != RAW_STACK_GAP) {
+		if (python_is_word(stack->pcs[i])) {
+			if (!call_frame(stacks, stack->interpreter, stack->pcs[i], &frame))
+				continue;
+		} else if (stack->pcs[i] != RAW_STACK_GAP) {
 			frame = tracked_process_frame(process, stack->time_ns, stack->pcs[i]);
 			unknown += frame.a == MODULE_NONE;
 		}
@@ -159,15 +185,48 @@ static size_t resolve(struct raw_stacks *stacks, const struct tracked_process *p
 	return unknown;
 }
 
+/* Puts the calls of an interpreter into a stack that has room for them. */
+static void merge_calls(struct raw_stacks *stacks, struct raw_stack *stack)
+{
+	struct language_merge merge = {
+		.pcs = stack->pcs,
+		.count = stack->count,
+		.words = stack->words,
+		.word_count = stack->word_count,
+		.whole = stack->end == UNWIND_ROOT && !stack->words_cut,
+		.only = stack->words_only,
+	};
+	uint32_t count;
+
+	merge.loops = interpreter_loops(stack->interpreter, &merge.loop_count);
+	count = language_merge(&merge, stacks->merged.items);
+	stack->word_count = 0;
+	if (count == 0)
+		return; /* no loop: the native frames are shown */
+	stack->pcs = stacks->merged.items;
+	stack->count = count;
+	if (!stack->words_only)
+		return;
+	stack->kernel_count = 0;
+	stack->end = stack->words_cut ? UNWIND_DEPTH : UNWIND_ROOT;
+}
+
 /* *ret_settled: another attempt would give the same result. */
 static uint32_t intern(struct raw_stacks *stacks, const struct tracked_process *process,
 		       const struct raw_stack *stack, bool *ret_settled)
 {
+	struct raw_stack merged = *stack;
 	uint32_t id;
 	int r = 0;
 
-	if (vec_reserve(&stacks->frames, stack->count + stack->kernel_count + 1) < 0)
+	if (vec_reserve(&stacks->frames,
+			stack->count + stack->word_count + stack->kernel_count + 1) < 0 ||
+	    vec_reserve(&stacks->merged, stack->count + stack->word_count) < 0)
 		return ID_NONE;
+	if (stack->word_count > 0) {
+		merge_calls(stacks, &merged);
+		stack = &merged;
+	}
 	/* What the walk recognised as code is mapped, even if the tracker does not know it. */
 	if (resolve(stacks, process, stack) > 0)
 		r = learn(stacks, stack->pid, 0);
@@ -188,9 +247,13 @@ uint32_t raw_stacks_id(struct raw_stacks *stacks, const struct tracked_process *
 	bool settled = false;
 	uint32_t id;
 
-	/* So are the kernel's frames: they are part of the context. */
+	/* So are the kernel's frames and an interpreter's calls: they are part of the context. */
 	for (uint32_t i = 0; i < stack->kernel_count; i++)
 		context = hash_pair(context, stack->kernel_pcs[i]);
+	if (stack->word_count > 0)
+		context = hash_pair(context, interpreter_generation(stack->interpreter));
+	for (uint32_t i = 0; i < stack->word_count; i++)
+		context = hash_pair(context, stack->words[i]);
 	id = stack_cache_find(stacks->cache, context, stack->pcs, stack->count);
 
 	if (id != ID_NONE)

@@ -14,6 +14,7 @@
 #include "unwind/frame.h"
 
 struct error;
+struct interpreter;
 struct process_tracker;
 struct raw_stacks;
 struct sink;
@@ -31,6 +32,15 @@ struct raw_stack {
 	const uint64_t *kernel_pcs;
 	uint32_t kernel_count;
 	enum unwind_end end;
+	/*
+	 * Calls of an interpreter, leaf first, which the interpreter has learnt; see
+	 * language/language.h.
+	 */
+	const uint64_t *words;
+	uint32_t word_count;
+	bool words_cut;  /* there are more, towards the root */
+	bool words_only; /* leave out native and kernel frames where there are calls */
+	const struct interpreter *interpreter; /* only needed with words */
 };
 
 /* Borrows both. NULL if out of memory. */

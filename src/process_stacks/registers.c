@@ -27,6 +27,19 @@ int registers_of_thread(pid_t tid, struct registers *ret)
 	return 0;
 }
 
+int registers_thread_pointer(pid_t tid, uint64_t *ret)
+{
+	uint64_t words[PTRACE_WORDS] = {0};
+	struct iovec room = {words, sizeof(words)};
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)THREAD_POINTER_SET, &room) < 0)
+		return -errno;
+	if (room.iov_len < (THREAD_POINTER_WORD + 1) * sizeof(*words))
+		return -EOPNOTSUPP;
+	*ret = words[THREAD_POINTER_WORD];
+	return 0;
+}
+
 uint64_t registers_perf_mask(void)
 {
 	uint64_t mask = UINT64_C(1) << pc_register_place.perf;

@@ -20,6 +20,9 @@ struct registers {
 /* Reads a thread that is in a ptrace stop of the caller. Returns 0 or a negative errno. */
 int registers_of_thread(pid_t tid, struct registers *ret);
 
+/* The thread pointer of such a thread: where its thread-local variables are. */
+int registers_thread_pointer(pid_t tid, uint64_t *ret);
+
 /*
  * From a perf sample: values has one word for each bit of mask (sample_regs_user), lowest first.
  * Returns -EINVAL if the mask lacks registers that a walk needs.

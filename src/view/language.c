@@ -99,6 +99,8 @@ enum language language_of(const struct profile *profile, const struct profile_fu
 		return LANGUAGE_UNKNOWN;
 	if (told != LANGUAGE_UNKNOWN)
 		return told;
+	if (function->origin == ORIGIN_INTERPRETED)
+		return LANGUAGE_PYTHON; /* exec'd code, with a file like "<string>" */
 	if (function->origin == ORIGIN_JIT)
 		return strncmp(name, "py::", 4) == 0 ? LANGUAGE_PYTHON : LANGUAGE_SCRIPT;
 	return by_name(name);

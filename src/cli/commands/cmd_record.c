@@ -58,6 +58,7 @@ struct record_options {
 	const char *cgroup;
 	uint64_t depth;
 	enum engine_unwind unwind;
+	enum engine_python python;
 	uint64_t stack_bytes;
 	enum overflow on_overflow;
 	bool kernel;
@@ -321,6 +322,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			     .period = options->period,
 			     .depth = (uint32_t)options->depth,
 			     .unwind = options->unwind,
+			     .python = options->python,
 			     .stack_bytes = (uint32_t)(options->stack_bytes & ~7ull),
 			     .overwrite_old = options->on_overflow == OVERFLOW_OVERWRITE_OLD,
 			     .kernel = options->kernel,
@@ -496,6 +498,10 @@ static const struct option_spec table[] = {
 	{"stack-size", 0, OPTION_SIZE(struct record_options, stack_bytes), .argument = "SIZE",
 	 .min = 1024, .max = ENGINE_STACK_BYTES, .key = "sampling.stack_bytes",
 	 .help = "with --unwind dwarf: how many bytes of a stack to copy at most"},
+	{"python", 0, OPTION_ENUM(struct record_options, python, "auto", "off", "only"),
+	 .key = "sampling.python",
+	 .help = "calls of Python functions in place of the interpreter's own: auto shows them "
+		 "among native frames, only leaves these out, off shows the interpreter"},
 	{"on-overflow", 0,
 	 OPTION_ENUM(struct record_options, on_overflow, "drop-new", "overwrite-old"),
 	 .key = "sampling.on_overflow",

@@ -48,6 +48,7 @@ struct top_options {
 	double overhead_percent;
 	uint64_t depth;
 	bool kernel;
+	enum engine_python python;
 	bool children;
 	bool all;
 	struct attach_options attach;
@@ -225,7 +226,8 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 				     OPTION_FROM_DEFAULT,
 			     .depth = (uint32_t)options->depth,
 			     .stack_bytes = ENGINE_STACK_BYTES,
-			     .kernel = options->kernel},
+			     .kernel = options->kernel,
+			     .python = options->python},
 		.target = {.kind = kind_of_target(options),
 			   .ids = top->ids.items,
 			   .count = top->ids.count,
@@ -580,6 +582,10 @@ static const struct option_spec table[] = {
 		 "drops if the cost is higher"},
 	{"depth", 0, OPTION_U64(struct top_options, depth), .argument = "N", .min = 1, .max = 1024,
 	 .key = "sampling.depth", .help = "how many frames of a stack to keep"},
+	{"python", 0, OPTION_ENUM(struct top_options, python, "auto", "off", "only"),
+	 .key = "sampling.python",
+	 .help = "calls of Python functions in place of the interpreter's own: auto shows them "
+		 "among native frames, only leaves these out, off shows the interpreter"},
 	{"kernel", 0, OPTION_TOGGLE(struct top_options, kernel), .key = "sampling.kernel",
 	 .help = "also sample kernel frames"},
 	{"children", 0, OPTION_TOGGLE(struct top_options, children), .key = "sampling.children",

@@ -170,6 +170,29 @@ static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t a
 			      stats->granted.depth_limit);
 }
 
+/* Prints how many samples have calls of Python functions, and why others have none. */
+static void print_python(FILE *out, const struct engine_stats *stats)
+{
+	const struct engine_python_stats *python = &stats->python;
+	uint64_t failed = python->torn + python->unnamed;
+
+	if (python->processes > 0 && stats->samples.count > 0) {
+		(void)fprintf(out, "  python     %.1f %% of samples have Python calls",
+			      percent(python->samples, stats->samples.count));
+		if (failed > 0)
+			(void)fprintf(out, ", in %.2f %% they could not be read",
+				      percent(failed, stats->samples.count));
+		if (python->early > 0)
+			(void)fprintf(out,
+				      ", %" PRIu64 " were taken before the interpreter was found",
+				      python->early);
+		(void)fputc('\n', out);
+	}
+	if (python->refused > 0)
+		(void)fprintf(out, "  python     no Python calls of %" PRIu64 " process%s: %s\n",
+			      python->refused, python->refused == 1 ? "" : "es", python->reason);
+}
+
 /* How long it took to take the first NAMED_SAMPLES samples. */
 static uint64_t named_ns(const struct record_result *result)
 {
@@ -378,6 +401,7 @@ void record_summary_print(FILE *out, const struct record_config *config,
 	print_pace(out, config, result);
 	print_stacks(out, &result->stats, config->sampling.depth,
 		     result->stats.stacks.by_fp ? known : NULL);
+	print_python(out, &result->stats);
 	print_left_out(out, &result->stats);
 	print_names(out, known, named_ns(result));
 	profile_free(known);

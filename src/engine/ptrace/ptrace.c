@@ -21,10 +21,12 @@
 #include "engine/ptrace/sampler.h"
 #include "engine/ptrace/stop_times.h"
 #include "engine/ptrace/stopper.h"
+#include "engine/python_calls.h"
 #include "model/sink.h"
 #include "proc/kernel_stack.h"
 #include "proc/process_info.h"
 #include "proc/thread_status.h"
+#include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/raw_stacks.h"
 
@@ -40,6 +42,8 @@ struct ptrace_engine {
 	struct sampler *sampler;
 	struct process_tracker *tracker;
 	struct raw_stacks *stacks;
+	struct interpreters *interpreters; /* NULL: not read */
+	bool python_only;
 	int timer_fd;
 	int epoll_fd;
 	uint32_t schema;
@@ -64,6 +68,7 @@ static void ptrace_engine_close(void *self)
 	sampler_close(engine->sampler);
 	raw_stacks_free(engine->stacks);
 	process_tracker_free(engine->tracker);
+	interpreters_free(engine->interpreters);
 	if (engine->timer_fd >= 0)
 		(void)close(engine->timer_fd); /* nothing is pending on a timer */
 	if (engine->epoll_fd >= 0)
@@ -106,6 +111,11 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 		.kernel_pcs = sample->kernel_pcs,
 		.kernel_count = sample->kernel_count,
 		.end = sample->end,
+		.words = sample->words,
+		.word_count = sample->word_count,
+		.words_cut = sample->words_cut,
+		.words_only = engine->python_only,
+		.interpreter = sample->interpreter,
 	};
 	uint32_t stack = ID_NONE;
 	uint32_t cpu = 0;
@@ -239,6 +249,10 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 		sampler.kernel_address = config->kernel_address;
 		sampler.kernel_self = config->kernel_self;
 	}
+	engine->python_only = config->python == ENGINE_PYTHON_ONLY;
+	if (config->python != ENGINE_PYTHON_OFF)
+		engine->interpreters = interpreters_new();
+	sampler.interpreters = engine->interpreters;
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->stacks = engine->tracker ? raw_stacks_new(engine->sink, engine->tracker) : NULL;
 	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -388,6 +402,7 @@ static void ptrace_engine_stats(void *self, bool final, struct engine_stats *ret
 	(void) final;
 	*ret = engine->stats;
 	ret->stacks.unique = raw_stacks_unique(engine->stacks);
+	python_calls_stats(engine->interpreters, &ret->python);
 	ret->granted.depth_limit = engine->depth;
 	ret->cost.sample_ns = stop_times_quantile_ns(sampler_times(engine->sampler), 0.5);
 	ret->cost.target_ns = ret->cost.sample_ns * engine->stats.samples.count;

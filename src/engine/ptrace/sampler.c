@@ -11,8 +11,12 @@
 #include "base/vec.h"
 #include "engine/ptrace/stopper.h"
 #include "engine/unwinder.h"
+#include "language/language.h"
 #include "proc/kernel_stack.h"
 #include "proc/maps.h"
+#include "process_stacks/interpreters.h"
+#include "process_stacks/registers.h"
+#include "unwind/python_walk.h"
 
 /* Time to build tables before attaching. Missing ones are built when a walk needs them, */
 #define PREPARE_NS NS_PER_SEC
@@ -28,8 +32,9 @@
 struct watched {
 	pid_t pid;
 	struct unwinder_process *process;
-	bool ready; /* all tables are built */
-	bool stale; /* a walk reached an address outside the known maps */
+	struct interpreter *interpreter; /* NULL: none */
+	bool ready;                      /* all tables are built */
+	bool stale;                      /* a walk reached an address outside the known maps */
 	uint64_t refresh_ns;
 	uint64_t fingerprint; /* of the executable maps; 0: not taken yet */
 };
@@ -40,6 +45,8 @@ struct taken {
 	uint32_t count;
 	size_t kernel_first; /* of pcs */
 	uint32_t kernel_count;
+	uint32_t word_count; /* after the native ones */
+	bool words_cut;
 	enum unwind_end end;
 };
 
@@ -79,6 +86,14 @@ static struct watched *find(struct sampler *sampler, pid_t pid)
 	return NULL;
 }
 
+/* Looks for an interpreter in what a process has mapped. */
+static void look_for_interpreter(struct sampler *sampler, struct watched *watched)
+{
+	if (sampler->config.interpreters && !watched->interpreter)
+		watched->interpreter =
+			interpreters_look(sampler->config.interpreters, watched->pid);
+}
+
 static int watch(struct sampler *sampler, pid_t pid, uint64_t prepare_ns, struct error *err)
 {
 	struct watched watched = {.pid = pid};
@@ -93,6 +108,7 @@ static int watch(struct sampler *sampler, pid_t pid, uint64_t prepare_ns, struct
 		unwinder_process_without_tables(watched.process);
 	/* Taken after the maps: changes in between are found at the next comparison. */
 	watched.fingerprint = maps_code_fingerprint(pid);
+	look_for_interpreter(sampler, &watched);
 	watched.ready =
 		unwinder_process_prepare(watched.process, clock_monotonic_ns() + prepare_ns);
 	if (vec_push(&sampler->watched, watched) < 0) {
@@ -123,6 +139,23 @@ static void on_asking(void *self, pid_t pid, pid_t tid, char state)
 	sampler->texts.count += stack.size;
 }
 
+/* Adds the calls of an interpreter to the stack that was just walked. */
+static void take_calls(struct sampler *sampler, const struct watched *watched, struct taken *taken)
+{
+	uint64_t thread_pointer;
+	int end;
+
+	if (!watched->interpreter ||
+	    registers_thread_pointer(taken->thread.tid, &thread_pointer) < 0)
+		return;
+	end = interpreter_walk(watched->interpreter, taken->thread.tid, thread_pointer,
+			       sampler->pcs.items + sampler->pcs.count, sampler->config.depth,
+			       &taken->word_count);
+	taken->words_cut = end == PYTHON_DEPTH;
+	sampler->pcs.count += taken->word_count;
+	interpreters_count(sampler->config.interpreters, end, taken->word_count);
+}
+
 /* A thread is stopped: this must be quick. */
 static void on_stopped(void *self, const struct stopped_thread *thread)
 {
@@ -134,7 +167,7 @@ static void on_stopped(void *self, const struct stopped_thread *thread)
 
 	if (!watched)
 		return;
-	if (vec_reserve(&sampler->pcs, sampler->pcs.count + trace.capacity) < 0 ||
+	if (vec_reserve(&sampler->pcs, sampler->pcs.count + 2 * (size_t)trace.capacity) < 0 ||
 	    vec_reserve(&sampler->taken, sampler->taken.count + 1) < 0) {
 		sampler->failure = -ENOMEM;
 		return;
@@ -151,6 +184,7 @@ static void on_stopped(void *self, const struct stopped_thread *thread)
 	taken.count = trace.count;
 	taken.end = trace.end;
 	sampler->pcs.count += trace.count;
+	take_calls(sampler, watched, &taken);
 	sampler->taken.items[sampler->taken.count++] = taken;
 }
 
@@ -172,7 +206,10 @@ static void on_execed(void *self, pid_t pid)
 	if (watched) {
 		watched->stale = true;
 		watched->refresh_ns = 0;
+		watched->interpreter = NULL;
 	}
+	if (sampler->config.interpreters)
+		interpreters_forget(sampler->config.interpreters, pid);
 	if (sampler->config.execed)
 		sampler->config.execed(sampler->config.self, pid);
 }
@@ -186,6 +223,8 @@ static void on_ended(void *self, pid_t pid, pid_t tid)
 		unwinder_process_close(watched->process);
 		*watched = sampler->watched.items[--sampler->watched.count];
 	}
+	if (sampler->config.interpreters && pid == tid)
+		interpreters_forget(sampler->config.interpreters, pid);
 	if (sampler->config.ended)
 		sampler->config.ended(sampler->config.self, pid, tid);
 }
@@ -240,6 +279,7 @@ static void read_anew(struct sampler *sampler, struct watched *watched)
 	if (unwinder_process_refresh(watched->process, NULL) < 0)
 		return; /* it has ended */
 	watched->ready = false;
+	look_for_interpreter(sampler, watched);
 	if (sampler->config.remapped)
 		sampler->config.remapped(sampler->config.self, watched->pid);
 }
@@ -330,6 +370,20 @@ static void add_kernel_part(struct sampler *sampler, struct taken *taken)
 	}
 }
 
+/* Fills in the calls of a sample, unless its process ended or became another since. */
+static void give_calls(const struct sampler *sampler, const struct taken *taken,
+		       struct stack_sample *ret)
+{
+	if (taken->word_count == 0)
+		return;
+	ret->interpreter = interpreters_of(sampler->config.interpreters, taken->thread.pid);
+	if (!ret->interpreter)
+		return;
+	ret->words = sampler->pcs.items + taken->first + taken->count;
+	ret->word_count = taken->word_count;
+	ret->words_cut = taken->words_cut;
+}
+
 /* Passes on the samples. */
 static int deliver(struct sampler *sampler, struct error *err)
 {
@@ -361,6 +415,7 @@ static int deliver(struct sampler *sampler, struct error *err)
 			.kernel_count = taken->kernel_count,
 		};
 
+		give_calls(sampler, taken, &sample);
 		r = sampler->config.taken(sampler->config.self, &sample, err);
 	}
 	sampler->taken.count = 0;

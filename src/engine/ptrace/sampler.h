@@ -20,6 +20,8 @@
 #include "unwind/frame.h"
 
 struct error;
+struct interpreter;
+struct interpreters;
 struct sampler;
 struct stop_times;
 
@@ -35,6 +37,11 @@ struct stack_sample {
 	/* Only for a sleeping thread, if the kernel reports them; leaf first. */
 	const uint64_t *kernel_pcs;
 	uint32_t kernel_count;
+	/* Calls of an interpreter, leaf first. */
+	const uint64_t *words;
+	uint32_t word_count;
+	bool words_cut;
+	const struct interpreter *interpreter;
 };
 
 struct sampler_config {
@@ -48,6 +55,7 @@ struct sampler_config {
 	 */
 	uint64_t (*kernel_address)(void *self, const char *name, uint64_t *ret_bytes);
 	void *kernel_self;
+	struct interpreters *interpreters; /* their calls are read too */
 	void (*started)(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid);
 	void (*execed)(void *self, pid_t pid);
 	void (*ended)(void *self, pid_t pid, pid_t tid);

@@ -20,4 +20,8 @@ static const struct register_place register_places[] = {
 static const struct register_place pc_register_place = SAME(32);
 #define PTRACE_WORDS 34
 
+/* The set of registers that has the thread pointer, and its place there. */
+#define THREAD_POINTER_SET NT_ARM_TLS
+#define THREAD_POINTER_WORD 0u
+
 #endif

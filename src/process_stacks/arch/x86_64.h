@@ -14,4 +14,8 @@ static const struct register_place register_places[] = {
 static const struct register_place pc_register_place = {16, 8};
 #define PTRACE_WORDS 27
 
+/* The set of registers that has the thread pointer (fs_base), and its place there. */
+#define THREAD_POINTER_SET NT_PRSTATUS
+#define THREAD_POINTER_WORD 21u
+
 #endif

@@ -177,7 +177,7 @@ static bool is_inlined(const struct call_node *node)
 const struct flame_heat flame_heats[FLAME_HEATS] = {{0.1, "h6"},  {0.05, "h5"},  {0.025, "h4"},
 						    {0.01, "h3"}, {0.005, "h2"}, {0.001, "h1"},
 						    {0, "h0"}};
-const char *const flame_origin_classes[FLAME_ORIGINS] = {"p", "l", "k", "j", "u", "t"};
+const char *const flame_origin_classes[FLAME_ORIGINS] = {"p", "l", "k", "j", "u", "t", "y"};
 const char *const flame_language_classes[FLAME_LANGUAGES] = {"u", "c", "x", "r", "o",
 							     "y", "s", "a", "k"};
 

@@ -20,6 +20,7 @@ static const struct flame_swatch category[] = {
 	{"k", "kernel", 0xd28fb9, 0xab6b93, 3},
 	{"u", "no symbol", 0xb9b9b9, 0x828282, 3},
 	{"j", "JIT", 0x5dbd99, 0x3f9474, 3},
+	{"y", "Python", 0xb5d15c, 0x8aa53b, 3},
 };
 
 /* Alternately light and dark, so that brightness alone distinguishes neighbours. */
@@ -32,6 +33,7 @@ static const struct flame_swatch cvd[] = {
 	{"k", "kernel", 0xf5cfe4, 0xf5cfe4, 3},
 	{"u", "no symbol", 0x626262, 0x626262, 3, .white = true},
 	{"j", "JIT", 0xe6f3a6, 0xe6f3a6, 3},
+	{"y", "Python", 0x1d6b2c, 0x1d6b2c, 3, .white = true},
 };
 
 /* Maximum contrast, with patterns. */
@@ -44,6 +46,7 @@ static const struct flame_swatch contrast[] = {
 	{"k", "kernel", 0xffffff, 0xffffff, 1, .pattern = '-', .line = 0xd8a8c4},
 	{"u", "no symbol", 0x363636, 0x363636, 1, .white = true},
 	{"j", "JIT", 0xffffff, 0xffffff, 1, .pattern = '\\', .line = 0xa8cf80},
+	{"y", "Python", 0x0c4019, 0x0c4019, 1, .white = true},
 };
 
 static const struct flame_swatch language[] = {

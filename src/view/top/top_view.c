@@ -329,6 +329,7 @@ static enum top_style box_style(const struct top_model *model, const struct top_
 		return TOP_BOX_OTHER;
 	switch (model->profile->functions.items[box->function].origin) {
 	case ORIGIN_PROGRAM:
+	case ORIGIN_INTERPRETED:
 		return TOP_BOX_PROGRAM;
 	case ORIGIN_LIBRARY:
 		return TOP_BOX_LIBRARY;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process_stacks/interpreters.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "language/language.h"
+#include "proc/maps.h"
+#include "unwind/python_walk.h"
+
+struct process_interpreter {
+	pid_t pid;
+	struct interpreter *interpreter; /* NULL: it cannot be read */
+};
+
+struct interpreters {
+	struct languages *languages;
+	VEC(struct process_interpreter) processes;
+	struct interpreter_counts counts;
+};
+
+struct interpreters *interpreters_new(void)
+{
+	struct interpreters *interpreters = calloc(1, sizeof(*interpreters));
+
+	if (!interpreters)
+		return NULL;
+	interpreters->languages = languages_new();
+	if (interpreters->languages)
+		return interpreters;
+	free(interpreters);
+	return NULL;
+}
+
+void interpreters_free(struct interpreters *interpreters)
+{
+	if (!interpreters)
+		return;
+	for (size_t i = 0; i < interpreters->processes.count; i++)
+		interpreter_close(interpreters->processes.items[i].interpreter);
+	vec_fini(&interpreters->processes);
+	languages_free(interpreters->languages);
+	free(interpreters);
+}
+
+static struct process_interpreter *find(const struct interpreters *interpreters, pid_t pid)
+{
+	for (size_t i = 0; i < interpreters->processes.count; i++)
+		if (interpreters->processes.items[i].pid == pid)
+			return &interpreters->processes.items[i];
+	return NULL;
+}
+
+struct interpreter *interpreters_of(const struct interpreters *interpreters, pid_t pid)
+{
+	const struct process_interpreter *process = find(interpreters, pid);
+
+	return process ? process->interpreter : NULL;
+}
+
+struct interpreter *interpreters_look(struct interpreters *interpreters, pid_t pid)
+{
+	const struct process_interpreter *known = find(interpreters, pid);
+	struct process_interpreter process = {.pid = pid};
+	struct interpreter_counts *counts = &interpreters->counts;
+	struct error err = {0};
+	struct maps maps = {0};
+	int r;
+
+	if (known)
+		return known->interpreter;
+	r = maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL);
+	if (r == 0)
+		r = interpreter_find(interpreters->languages, pid, &maps, &process.interpreter,
+				     &err);
+	maps_fini(&maps);
+	if (r < 0 && r != -ENOTSUP)
+		return NULL; /* there is none yet */
+	if (vec_push(&interpreters->processes, process) < 0) {
+		interpreter_close(process.interpreter);
+		return NULL;
+	}
+	counts->found += r == 0;
+	counts->refused += r < 0;
+	if (r < 0 && counts->reason[0] == '\0')
+		(void)snprintf(counts->reason, sizeof(counts->reason), "%.159s", err.text);
+	return process.interpreter;
+}
+
+void interpreters_forget(struct interpreters *interpreters, pid_t pid)
+{
+	struct process_interpreter *process = find(interpreters, pid);
+
+	if (!process)
+		return;
+	interpreter_close(process->interpreter);
+	*process = interpreters->processes.items[--interpreters->processes.count];
+}
+
+void interpreters_count(struct interpreters *interpreters, int end, uint32_t calls)
+{
+	interpreters->counts.with_calls += calls > 0;
+	interpreters->counts.torn += end == PYTHON_TORN || end == PYTHON_UNREADABLE;
+}
+
+struct interpreter_counts *interpreters_counts(struct interpreters *interpreters)
+{
+	return &interpreters->counts;
+}

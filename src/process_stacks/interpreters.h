@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROCESS_STACKS_INTERPRETERS_H
+#define WICK_PROCESS_STACKS_INTERPRETERS_H
+
+/*
+ * interpreters: which of the watched processes run an interpreter whose calls can be read, and how
+ * often that worked.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct interpreter;
+struct interpreters;
+
+struct interpreter_counts {
+	uint64_t with_calls; /* samples */
+	uint64_t torn;       /* samples whose calls were changing, or could not be read */
+	uint64_t unnamed;    /* samples whose calls were gone before their names were read */
+	uint64_t early;      /* samples before the interpreter was found, of processes with one */
+	uint64_t found;      /* processes */
+	uint64_t refused;    /* processes with an interpreter that cannot be read: see reason */
+	char reason[160];    /* the first one */
+};
+
+struct interpreters *interpreters_new(void); /* NULL if out of memory */
+void interpreters_free(struct interpreters *interpreters);
+
+/* Looks for one in a process that is new or has new mappings; NULL: there is none. */
+struct interpreter *interpreters_look(struct interpreters *interpreters, pid_t pid);
+/* The one that was found. */
+struct interpreter *interpreters_of(const struct interpreters *interpreters, pid_t pid);
+/* The process has ended, or runs another program. */
+void interpreters_forget(struct interpreters *interpreters, pid_t pid);
+
+/* Counts how reading the calls of a sample ended: enum python_end, and how many there are. */
+void interpreters_count(struct interpreters *interpreters, int end, uint32_t calls);
+struct interpreter_counts *interpreters_counts(struct interpreters *interpreters);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROCESS_STACKS_LANGUAGE_MERGE_H
+#define WICK_PROCESS_STACKS_LANGUAGE_MERGE_H
+
+/*
+ * language_merge: puts the calls of an interpreter where its loop is in a native stack.
+ *
+ *	native   read  call  LOOP  sort  call  LOOP  main
+ *	calls    key | sorter  top |                           |: C code calls Python
+ *	merged   read  call  key   sort  call  sorter  top  main
+ *
+ * Each loop is replaced by the calls up to the next one that C code made. A loop without calls, at
+ * the moment that it begins or ends, stays.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct language_range;
+
+struct language_merge {
+	const struct language_range *loops; /* the code of the interpreter's loop */
+	size_t loop_count;
+	const uint64_t *pcs; /* native, leaf first */
+	uint32_t count;
+	const uint64_t *words; /* calls, leaf first; see unwind/python_walk.h */
+	uint32_t word_count;
+	bool whole; /* both reach the root: else they are compared from the leaf */
+	bool only;  /* leave out all native frames */
+};
+
+/*
+ * Writes the merged stack, leaf first; it has room for all of both. Returns the number, or 0 if the
+ * stack has no loop.
+ */
+uint32_t language_merge(const struct language_merge *merge, uint64_t *ret);
+
+#endif

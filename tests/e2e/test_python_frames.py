@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Python calls in stacks: every sample of a known program has exactly the calls that it makes."""
+import ast
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+import pytest
+
+PROGRAM = pathlib.Path(__file__).parent.parent / "workloads" / "python_calls.py"
+# The interpreter of the distribution (static, stripped) and that of the tests.
+PYTHONS = sorted({os.path.realpath(shutil.which(path))
+                  for path in ("/usr/bin/python3", "python3", sys.executable) if shutil.which(path)})
+ENGINES = {"ptrace": ("-F", "499")}
+SECONDS = 0.12
+
+# What may follow the call of a scene, with the calls of library functions as "*".
+IMPLICIT = r"(;<listcomp>)?"
+SCENES = {
+    "recursion": r"(;recursion){0,30}(;work)?",
+    "threads": IMPLICIT + r"(;\*)*",
+    "generators": r"(;relayed(;numbers(;work)?)?)?",
+    "coroutines": r"(;\*)*(;outer(;inner(;(work|\*))?)?)?(;\*)*",
+    "sorting": r"(;key(;work)?)?",
+    "replacing": r"(;\*)*(;replacement(;work)?)?",
+    "foreign": r"(;compare(;work)?)?",
+    "exceptions": r"(;failing)?(;work)?",
+    "executed": r"(;<module>(;made(;work)?)?)?",
+    "decorated": r"(;decorated(;work)?)?",
+    "objects": rf"{IMPLICIT}(;Shape\.(__init__|area|__lt__))?(;work)?",
+}
+NAMES = {"decorated": "twice.<locals>.wrapper"}
+HELPER = re.compile(r"(\*;)+helper(;work)?|(\*;)*\*")
+
+
+def lines_of_functions():
+    """{(name of a function): its first and last line} of the program."""
+    lines = {}
+
+    def visit(node, prefix):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                name = prefix + child.name
+                first = min([child.lineno] + [one.lineno for one in child.decorator_list])
+                lines[name] = first, child.end_lineno
+                is_class = isinstance(child, ast.ClassDef)
+                visit(child, f"{name}." if is_class else f"{name}.<locals>.")
+            else:
+                visit(child, prefix)
+
+    visit(ast.parse(PROGRAM.read_text()), "")
+    return lines
+
+
+def python_calls(sample):
+    return [frame for frame in sample["stack"] if frame["kind"] == "interpreted"]
+
+
+def name_of(frame, qualified):
+    if frame["file"] not in (str(PROGRAM), "<made>"):
+        return "*"
+    name = frame["function"]
+    return name if qualified else {"wrapper": "twice.<locals>.wrapper", "__init__": "Shape.__init__",
+                                   "area": "Shape.area", "__lt__": "Shape.__lt__"}.get(name, name)
+
+
+def is_right(names, qualified):
+    """Whether the program makes such calls in its main thread."""
+    names = ["<listcomp>" if name.endswith("<listcomp>") else name for name in names]
+    text = ";".join(names)
+    if text in ("<module>", "<module>;scene"):
+        return True
+    head = "<module>;scene;"
+    if not text.startswith(head):
+        return False
+    for scene, rest in SCENES.items():
+        if re.fullmatch(re.escape(NAMES.get(scene, scene)) + rest, text[len(head):]):
+            return True
+    return False
+
+
+def samples_of(wick, recording):
+    text = wick.ok("export", recording.path, "--format", "samples").stdout
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def wrong_stacks(samples, qualified=True):
+    """Counts stacks that the program does not have, from the first scene to the last."""
+    named = [([name_of(frame, qualified) for frame in python_calls(sample)], sample)
+             for sample in samples]
+    times = [sample["time_ns"] for names, sample in named if names[:2] == ["<module>", "scene"]]
+    wrong = collections.Counter()
+    for names, sample in named:
+        if not min(times) <= sample["time_ns"] <= max(times):
+            continue
+        if sample["pid"] == sample["tid"]:
+            right = is_right(names, qualified)
+        else:
+            # A thread begins and ends in C code.
+            right = not names or HELPER.fullmatch(";".join(names))
+        if not right:
+            wrong[";".join(names)] += 1
+    return wrong, len(times)
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_sample_has_the_calls_that_the_program_makes(wick, engine, python):
+    recording = wick.record([python, PROGRAM, SECONDS], "--engine", engine, "--overhead", "off",
+                            *ENGINES[engine])
+    samples = samples_of(wick, recording)
+    wrong, count = wrong_stacks(samples)
+    assert count > 100
+    assert wrong.total() <= count / 1000, wrong.most_common(10)
+    seen = {frame["function"] for sample in samples for frame in python_calls(sample)}
+    assert {"recursion", "helper", "numbers", "inner", "key", "replacement", "compare", "failing",
+            "made", "twice.<locals>.wrapper", "Shape.__lt__"} <= seen
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_call_is_at_a_line_of_its_function(wick, engine):
+    recording = wick.record([PYTHONS[0], PROGRAM, SECONDS], "--engine", engine, "--overhead", "off",
+                            *ENGINES[engine])
+    functions = lines_of_functions()
+    checked = 0
+    for sample in samples_of(wick, recording):
+        for frame in python_calls(sample):
+            if frame["file"] == str(PROGRAM) and frame["function"] in functions:
+                first, last = functions[frame["function"]]
+                assert first <= frame["line"] <= last, frame
+                checked += 1
+    assert checked > 100
+
+
+def test_native_frames_stay_between_the_calls(wick):
+    recording = wick.record([sys.executable, PROGRAM, 0.3, "sorting", "foreign"], "--engine",
+                            "ptrace", "-F", "499", "--overhead", "off")
+    between = collections.Counter()
+    for sample in samples_of(wick, recording):
+        names = [frame["function"] for frame in sample["stack"]]
+        assert "_PyEval_EvalFrameDefault" not in names[:-1]
+        for outer, inner in (("sorting", "key"), ("foreign", "compare")):
+            if inner in names:
+                between[inner] += 1
+                assert names.index(inner) - names.index(outer) > 1, names
+    assert between["key"] > 10 and between["compare"] > 10
+
+
+def test_only_python_leaves_out_native_frames(wick):
+    recording = wick.record([sys.executable, PROGRAM, 0.2, "sorting"], "--engine", "ptrace", "-F",
+                            "499", "--python", "only", "--overhead", "off")
+    kinds = {frame["kind"] for sample in samples_of(wick, recording) if python_calls(sample)
+             for frame in sample["stack"]}
+    assert kinds == {"interpreted"}
+
+
+def test_without_python_the_interpreter_is_shown(wick):
+    recording = wick.record([sys.executable, PROGRAM, 0.2, "sorting"], "--engine", "ptrace", "-F",
+                            "499", "--python", "off", "--overhead", "off")
+    samples = samples_of(wick, recording)
+    assert not any(python_calls(sample) for sample in samples)
+    assert "Python calls" not in recording.stderr
+
+
+def test_the_summary_says_how_many_samples_have_python_calls(wick):
+    recording = wick.record([sys.executable, PROGRAM, 0.2, "sorting"], "--engine", "ptrace")
+    share = re.search(r"python +([0-9.]+) % of samples have Python calls", recording.stderr)
+    assert share and float(share[1]) > 50

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process_stacks/language_merge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "language/language.h"
+#include "unwind/python_walk.h"
+
+/* The loop is [100, 200); A and B are Python calls, C and D those that C code made. */
+#define LOOP 150
+#define A (PYTHON_WORD | 1)
+#define B (PYTHON_WORD | 2)
+#define C (PYTHON_WORD | PYTHON_WORD_ENTRY | 3)
+#define D (PYTHON_WORD | PYTHON_WORD_ENTRY | 4)
+#define MOST 8
+
+static const struct language_range loop = {100, 200};
+
+struct merge_case {
+	uint64_t pcs[MOST]; /* 0 ends them */
+	uint64_t words[MOST];
+	uint64_t merged[MOST];
+};
+
+static uint32_t length(const uint64_t *words)
+{
+	uint32_t n = 0;
+
+	while (n < MOST && words[n] != 0)
+		n++;
+	return n;
+}
+
+static void expect(const struct merge_case *cases, size_t count, bool whole, bool only)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct language_merge merge = {.loops = &loop,
+					       .loop_count = 1,
+					       .pcs = cases[i].pcs,
+					       .count = length(cases[i].pcs),
+					       .words = cases[i].words,
+					       .word_count = length(cases[i].words),
+					       .whole = whole,
+					       .only = only};
+		uint64_t merged[2 * MOST];
+
+		assert_int_equal(language_merge(&merge, merged), length(cases[i].merged));
+		assert_memory_equal(merged, cases[i].merged,
+				    length(cases[i].merged) * sizeof(*merged));
+	}
+}
+
+#define EXPECT(cases, whole, only) expect(cases, sizeof(cases) / sizeof((cases)[0]), whole, only)
+
+static void each_loop_is_replaced_by_its_calls(void **state)
+{
+	static const struct merge_case cases[] = {
+		{{LOOP, 9}, {C}, {C, 9}},
+		{{LOOP, 9}, {A, B, C}, {A, B, C, 9}},
+		{{5, LOOP, 6, LOOP, 7}, {A, C, B, D}, {5, A, C, 6, B, D, 7}},
+		/* A call at the end of the loop returns to the address after it. */
+		{{5, 200, 7}, {C}, {5, C, 7}},
+		{{5, 100, 7}, {C}, {0}},
+	};
+
+	(void)state;
+	EXPECT(cases, true, false);
+}
+
+static void a_loop_that_has_just_begun_stays(void **state)
+{
+	static const struct merge_case cases[] = {
+		{{LOOP, 6, LOOP, 7}, {A, C}, {LOOP, 6, A, C, 7}},
+		{{LOOP, 7}, {0}, {LOOP, 7}},
+	};
+
+	(void)state;
+	EXPECT(cases, true, false);
+}
+
+static void calls_without_a_loop_of_their_own_stay_in_order(void **state)
+{
+	static const struct merge_case cases[] = {
+		{{5, LOOP, 7}, {A, C, B, D}, {5, A, C, B, D, 7}},
+		{{5, 6, 7}, {A, C}, {0}},
+	};
+
+	(void)state;
+	EXPECT(cases, true, false);
+}
+
+static void what_lacks_its_root_is_matched_from_the_leaf(void **state)
+{
+	static const struct merge_case cases[] = {
+		{{5, LOOP, 6}, {C, B, D}, {5, C, 6, B, D}},
+		{{5, LOOP, 6, LOOP, 7}, {A, C}, {5, A, C, 6, LOOP, 7}},
+	};
+
+	(void)state;
+	EXPECT(cases, false, false);
+}
+
+static void native_frames_can_be_left_out(void **state)
+{
+	static const struct merge_case cases[] = {
+		{{5, LOOP, 6, LOOP, 7}, {A, C, B, D}, {A, C, B, D}},
+	};
+
+	(void)state;
+	EXPECT(cases, true, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_loop_is_replaced_by_its_calls),
+		cmocka_unit_test(a_loop_that_has_just_begun_stays),
+		cmocka_unit_test(calls_without_a_loop_of_their_own_stay_in_order),
+		cmocka_unit_test(what_lacks_its_root_is_matched_from_the_leaf),
+		cmocka_unit_test(native_frames_can_be_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
