@@ -77,6 +77,13 @@ struct thread_info {
 	unsigned long preempt_count; /* only on some CPUs; see arch/ */
 } KERNEL_TYPE;
 
+struct thread_struct { /* the thread pointer; see arch/ */
+	unsigned long fsbase;
+	struct {
+		unsigned long tp_value;
+	} uw;
+} KERNEL_TYPE;
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct mm_struct *mm;
@@ -89,6 +96,7 @@ struct task_struct {
 	unsigned int __state;
 	char comm[16];
 	unsigned long long start_time; /* CLOCK_MONOTONIC */
+	struct thread_struct thread;
 } KERNEL_TYPE;
 
 #endif

@@ -7,6 +7,7 @@
 #include "bpf/arch/native.h"
 #include "bpf/kernel.h"
 #include "unwind/frame.h"
+#include "unwind/python_layout.h"
 #include "unwind/table.h"
 #include "wire/bpf_offcpu.h"
 #include "wire/bpf_walk.h"
@@ -49,10 +50,32 @@ struct walk {
 	uint8_t oldest;   /* index in the recent mappings; kept between walks */
 };
 
+/* The Python calls of a walk in progress. */
+struct python_calls {
+	struct python_layout layout;
+	uint64_t thread_pointer;
+	uint64_t interpreter; /* of the search for the thread, like the next two */
+	uint64_t state;
+	uint64_t found;
+	uint64_t frame; /* the next one */
+	uint64_t block[PYTHON_FRAME_WORDS];
+	uint64_t refers[4]; /* what a code object refers to */
+	uint64_t new_codes[BPF_WALK_NEW_CODES];
+	uint64_t new_mixes[BPF_WALK_NEW_CODES];
+	uint32_t new_count;
+	uint32_t first; /* of record.stack.pcs: after the native part */
+	uint32_t count;
+	uint32_t room;
+	uint32_t shims;
+	uint32_t end; /* enum python_end */
+};
+
 /* What a walk needs and does not fit into the 512 bytes of a BPF stack; one for each CPU. */
 struct scratch {
 	struct registers registers;
 	struct walk walk;
+	struct python_calls python;
+	struct bpf_walk_code code;
 	uint8_t window[WINDOW_BYTES];
 	struct recent recent[RECENT];
 	struct remembered remembered[REMEMBERED];

@@ -12,6 +12,7 @@
 
 SHARED const volatile bool with_kernel SET_TO(true);    /* kernel frames too */
 SHARED const volatile uint32_t depth SET_TO(512);       /* user frames of a stack */
+SHARED const volatile bool with_python SET_TO(false);   /* calls of Python functions */
 SHARED const volatile bool with_counters SET_TO(false); /* the kernel appends those of a group */
 
 /* The pid namespace in which ids are reported; 0: as the kernel counts them. */

@@ -9,6 +9,7 @@
 
 #include "bpf/maps.h"
 #include "bpf/offcpu_maps.h"
+#include "bpf/python_maps.h"
 #include "bpf/settings.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -10,6 +10,7 @@
 #include "bpf/maps.h"
 #include "bpf/offcpu_maps.h"
 #include "bpf/offcpu_place.h"
+#include "bpf/python_code.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "bpf/take_stack.h"
@@ -64,6 +65,7 @@ static __always_inline void take_stack(void *ctx, struct task_struct *task, stru
 		}
 		return;
 	}
+	send_codes(ctx, scratch);
 	from->head.user_count = scratch->record.stack.head.user_count;
 	from->head.end = scratch->record.stack.head.end;
 	pcs = from->head.kernel_count + from->head.user_count;

@@ -10,6 +10,8 @@
 #include "bpf/arch/native.h"
 #include "bpf/kernel.h"
 #include "bpf/maps.h"
+#include "bpf/python.h"
+#include "bpf/python_code.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
 #include "bpf/stack_copy.h"
@@ -38,6 +40,7 @@ static __always_inline bool output_stack(void *ctx, struct scratch *scratch, uin
 	struct bpf_walk_stack *stack = &scratch->record.stack;
 	uint64_t size = offsetof(struct bpf_walk_stack, pcs) + pc_count * 8ull;
 
+	send_codes(ctx, scratch);
 	/* Other new ones are sent as slices. */
 	if ((stack->head.key.mm == 0 || scratch->walk.borrowed) &&
 	    pc_count <= BPF_WALK_KERNEL_DEPTH) {
@@ -164,7 +167,7 @@ static __always_inline bool walk_user(const struct task_struct *task, struct scr
 		count(BPF_WALK_COUNT_NO_TABLE);
 		return false;
 	}
-	head->user_count = walk->count;
+	head->user_count = walk->count + append_calls(task, scratch, &key);
 	head->end = walk->end;
 	return true;
 }
@@ -175,6 +178,7 @@ static __always_inline void begin_record(const struct task_struct *task, struct 
 	struct bpf_walk_head *head = &scratch->record.stack.head;
 
 	scratch->walk.borrowed = false;
+	scratch->python.new_count = 0;
 	head->kind = BPF_WALK_STACK;
 	head->kernel_count = 0;
 	head->user_count = 0;

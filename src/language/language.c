@@ -74,17 +74,19 @@ void interpreter_close(struct interpreter *interpreter)
 	free(interpreter);
 }
 
-bool interpreter_learn(struct interpreter *interpreter, pid_t pid, const uint64_t *words,
-		       uint32_t count)
+int interpreter_learn(struct interpreter *interpreter, const struct python_reader *reader,
+		      uint64_t word)
+{
+	return interpreter->ops->learn(interpreter->self, reader, word);
+}
+
+int interpreter_learn_remote(struct interpreter *interpreter, pid_t pid, uint64_t word)
 {
 	struct remote_pages *pages = &interpreter->languages->pages;
 	struct python_reader reader = {remote_pages_read, pages};
 
 	remote_pages_begin(pages, pid);
-	for (uint32_t i = 0; i < count; i++)
-		if (interpreter->ops->learn(interpreter->self, &reader, words[i]) < 0)
-			return false;
-	return true;
+	return interpreter->ops->learn(interpreter->self, &reader, word);
 }
 
 int interpreter_walk(struct interpreter *interpreter, pid_t tid, uint64_t thread_pointer,
@@ -111,8 +113,8 @@ const struct language_range *interpreter_loops(const struct interpreter *interpr
 	return interpreter->ops->loops(interpreter->self, ret_count);
 }
 
-bool interpreter_name(const struct interpreter *interpreter, uint64_t word,
-		      struct language_place *ret)
+int interpreter_name(const struct interpreter *interpreter, uint64_t word,
+		     struct language_place *ret)
 {
 	return interpreter->ops->name(interpreter->self, word, ret);
 }

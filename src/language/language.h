@@ -61,8 +61,8 @@ struct language_ops {
 		    uint64_t *words, uint32_t capacity, uint32_t *ret_count);
 	/* Copies what a word refers to, unless it is known. 0 or a negative errno. */
 	int (*learn)(void *self, const struct python_reader *reader, uint64_t word);
-	/* False: the call is the runtime's own, or was not learnt. */
-	bool (*name)(const void *self, uint64_t word, struct language_place *ret);
+	/* 1; 0 if the call is the runtime's own; -ENOENT if it was not learnt. */
+	int (*name)(const void *self, uint64_t word, struct language_place *ret);
 	/* Changes when a word may mean something else. */
 	uint64_t (*generation)(const void *self);
 };
@@ -84,13 +84,14 @@ void interpreter_close(struct interpreter *interpreter); /* NULL is fine */
  */
 int interpreter_walk(struct interpreter *interpreter, pid_t tid, uint64_t thread_pointer,
 		     uint64_t *words, uint32_t capacity, uint32_t *ret_count);
-/* Copies what words refer to, from a process that runs. False if any of it is gone. */
-bool interpreter_learn(struct interpreter *interpreter, pid_t pid, const uint64_t *words,
-		       uint32_t count);
+/* Copies what a word refers to: from copies of its memory, or from the process as it is now. */
+int interpreter_learn(struct interpreter *interpreter, const struct python_reader *reader,
+		      uint64_t word);
+int interpreter_learn_remote(struct interpreter *interpreter, pid_t pid, uint64_t word);
 const struct language_range *interpreter_loops(const struct interpreter *interpreter,
 					       size_t *ret_count);
-bool interpreter_name(const struct interpreter *interpreter, uint64_t word,
-		      struct language_place *ret);
+int interpreter_name(const struct interpreter *interpreter, uint64_t word,
+		     struct language_place *ret);
 uint64_t interpreter_generation(const struct interpreter *interpreter);
 const struct python_layout *interpreter_layout(const struct interpreter *interpreter);
 const char *interpreter_language(const struct interpreter *interpreter);

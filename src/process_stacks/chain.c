@@ -4,11 +4,16 @@
 #include <errno.h>
 #include <string.h>
 
+#include "language/language.h"
 #include "perf_records/perf_record.h"
+#include "process_stacks/call_frames.h"
+#include "process_stacks/interpreters.h"
+#include "process_stacks/language_merge.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/registers.h"
 #include "process_stacks/user_stack.h"
 #include "unwind/arch/native.h"
+#include "unwind/python_walk.h"
 #include "unwind/walk.h"
 
 uint64_t chain_count_addresses(const struct sample_record *sample)
@@ -158,30 +163,110 @@ static struct frame user_frame(const struct chain_frames *frames, struct tracked
 	return frame;
 }
 
+bool chain_has_calls(const struct chain_frames *frames, const struct sample_record *sample)
+{
+	uint64_t last = sample->count;
+
+	if (!frames->interpreters || last == 0)
+		return false;
+	last -= sample->chain[last - 1] == PERF_MARK_CUT;
+	/* The kernel's addresses look like calls, but the user's come last. */
+	return last > 0 && kernel_entries(sample) < last &&
+	       !perf_is_mark(sample->chain[last - 1]) && python_is_word(sample->chain[last - 1]);
+}
+
+/* Whether calls are missing at the root: else C code made the last one. */
+static bool merge_is_cut(const struct language_merge *merge)
+{
+	return merge->word_count > 0 && !(merge->words[merge->word_count - 1] & PYTHON_WORD_ENTRY);
+}
+
+/*
+ * Puts the calls of an interpreter, which follow the user's addresses, into their places. Returns
+ * the new length of the chain, in frames->merged.
+ */
+static uint64_t merge_calls(struct chain_frames *frames, const struct interpreter *interpreter,
+			    const struct sample_record *sample)
+{
+	uint64_t first = kernel_entries(sample) + 1; /* after the mark */
+	bool cut = chain_is_cut(sample);
+	uint64_t end = sample->count - cut;
+	struct language_merge merge = {.pcs = sample->chain + first, .only = frames->calls_only};
+	uint32_t count;
+
+	while (first + merge.count < end && !python_is_word(merge.pcs[merge.count]))
+		merge.count++;
+	merge.words = merge.pcs + merge.count;
+	merge.word_count = (uint32_t)(end - first) - merge.count;
+	merge.whole = !cut && !merge_is_cut(&merge);
+	if (interpreter)
+		merge.loops = interpreter_loops(interpreter, &merge.loop_count);
+	frames->unnamed =
+		!interpreter || !call_frames_are_known(interpreter, merge.words, merge.word_count);
+	if (frames->unnamed)
+		merge.word_count = 0;
+	memcpy(frames->merged, sample->chain, first * sizeof(*frames->merged));
+	count = merge.word_count > 0 ? language_merge(&merge, frames->merged + first) : 0;
+	frames->all_calls = count > 0 && frames->calls_only && !merge_is_cut(&merge);
+	if (count > 0 && frames->calls_only) {
+		memmove(frames->merged, frames->merged + first - 1,
+			(count + 1) * sizeof(*frames->merged));
+		return count + 1;
+	}
+	if (count == 0) {
+		memcpy(frames->merged + first, merge.pcs, merge.count * sizeof(*merge.pcs));
+		count = merge.count;
+	}
+	return first + count;
+}
+
+/* The frame of an entry of a chain. False if it has none. */
+static bool frame_of(const struct chain_frames *frames, struct tracked_process *process,
+		     const struct interpreter *interpreter, const struct sample_record *sample,
+		     uint64_t entry, struct frame *ret)
+{
+	if (entry == 0)
+		return false; /* the end that some walks reach */
+	if (interpreter && python_is_word(entry))
+		return call_frame(frames->sink, interpreter, entry, ret);
+	*ret = user_frame(frames, process, sample->time_ns, entry);
+	return true;
+}
+
 const struct frame *chain_frames(struct chain_frames *frames, struct tracked_process *process,
 				 const struct sample_record *sample, bool truncated,
 				 size_t *ret_count)
 {
+	const struct interpreter *interpreter = NULL;
 	struct frame *end = frames->frames + MAX_CHAIN + 1;
 	struct frame *place = end;
 	uint64_t mark = (uint64_t)PERF_CONTEXT_USER;
+	const uint64_t *chain = sample->chain;
+	uint64_t count = sample->count;
 	uint64_t i;
 
-	for (i = 0; i < sample->count && place > frames->frames + 1; i++) {
-		uint64_t entry = sample->chain[i];
+	frames->unnamed = frames->all_calls = false;
+	if (chain_has_calls(frames, sample)) {
+		interpreter =
+			interpreters_of(frames->interpreters, tracked_process_number(process));
+		count = merge_calls(frames, interpreter, sample);
+		chain = frames->merged;
+	}
+	for (i = 0; i < count && place > frames->frames + 1; i++) {
+		uint64_t entry = chain[i];
+		struct frame frame;
 
 		if (perf_is_mark(entry)) {
 			mark = entry;
 			continue;
 		}
-		if (entry == 0)
-			continue; /* the end that some walks reach */
-		*--place = mark == (uint64_t)PERF_CONTEXT_KERNEL
-				   ? process_tracker_kernel_frame(frames->tracker, entry)
-				   : user_frame(frames, process, sample->time_ns, entry);
+		if (mark == (uint64_t)PERF_CONTEXT_KERNEL)
+			*--place = process_tracker_kernel_frame(frames->tracker, entry);
+		else if (frame_of(frames, process, interpreter, sample, entry, &frame))
+			*--place = frame;
 	}
 	/* The walk goes from the leaf to the root, so the last written is the root. */
-	if (truncated)
+	if (truncated && !frames->all_calls)
 		*--place = (struct frame){.kind = FRAME_TRUNCATED};
 	*ret_count = (size_t)(end - place);
 	return place;

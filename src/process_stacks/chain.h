@@ -18,8 +18,10 @@
 
 #include "model/entity.h"
 
+struct interpreters;
 struct process_tracker;
 struct sample_record;
+struct sink;
 struct tracked_process;
 
 #define MAX_CHAIN 2048u
@@ -59,8 +61,18 @@ int chain_walk_copy(struct chain_walk *walk, const struct tracked_process *proce
 struct chain_frames {
 	struct process_tracker *tracker;
 	bool partial; /* not all mappings are reported: see process_tracker_refresh() */
+	/* For calls of interpreters, words after the user's addresses; NULL: there are none. */
+	struct interpreters *interpreters;
+	const struct sink *sink;
+	bool calls_only; /* leave out other frames of stacks with calls */
+	bool unnamed;    /* set if the calls of the last stack are not known (yet) */
+	bool all_calls;  /* set if all its frames are calls, up to the root */
+	uint64_t merged[MAX_CHAIN];
 	struct frame frames[MAX_CHAIN + 1];
 };
+
+/* Whether a chain has calls of an interpreter. */
+bool chain_has_calls(const struct chain_frames *frames, const struct sample_record *sample);
 
 /*
  * The frames of a sample, root first, preceded by FRAME_TRUNCATED if the stack is truncated. They

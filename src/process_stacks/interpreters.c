@@ -12,7 +12,7 @@
 #include "unwind/python_walk.h"
 
 struct process_interpreter {
-	pid_t pid;
+	uint32_t number;
 	struct interpreter *interpreter; /* NULL: it cannot be read */
 };
 
@@ -46,25 +46,25 @@ void interpreters_free(struct interpreters *interpreters)
 	free(interpreters);
 }
 
-static struct process_interpreter *find(const struct interpreters *interpreters, pid_t pid)
+static struct process_interpreter *find(const struct interpreters *interpreters, uint32_t number)
 {
 	for (size_t i = 0; i < interpreters->processes.count; i++)
-		if (interpreters->processes.items[i].pid == pid)
+		if (interpreters->processes.items[i].number == number)
 			return &interpreters->processes.items[i];
 	return NULL;
 }
 
-struct interpreter *interpreters_of(const struct interpreters *interpreters, pid_t pid)
+struct interpreter *interpreters_of(const struct interpreters *interpreters, uint32_t number)
 {
-	const struct process_interpreter *process = find(interpreters, pid);
+	const struct process_interpreter *process = find(interpreters, number);
 
 	return process ? process->interpreter : NULL;
 }
 
-struct interpreter *interpreters_look(struct interpreters *interpreters, pid_t pid)
+struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_t number, pid_t pid)
 {
-	const struct process_interpreter *known = find(interpreters, pid);
-	struct process_interpreter process = {.pid = pid};
+	const struct process_interpreter *known = find(interpreters, number);
+	struct process_interpreter process = {.number = number};
 	struct interpreter_counts *counts = &interpreters->counts;
 	struct error err = {0};
 	struct maps maps = {0};
@@ -90,14 +90,22 @@ struct interpreter *interpreters_look(struct interpreters *interpreters, pid_t p
 	return process.interpreter;
 }
 
-void interpreters_forget(struct interpreters *interpreters, pid_t pid)
+void interpreters_forget(struct interpreters *interpreters, uint32_t number)
 {
-	struct process_interpreter *process = find(interpreters, pid);
+	struct process_interpreter *process = find(interpreters, number);
 
 	if (!process)
 		return;
 	interpreter_close(process->interpreter);
 	*process = interpreters->processes.items[--interpreters->processes.count];
+}
+
+void interpreters_refuse(struct interpreters *interpreters, const char *reason)
+{
+	struct interpreter_counts *counts = &interpreters->counts;
+
+	counts->refused++;
+	(void)snprintf(counts->reason, sizeof(counts->reason), "%s", reason);
 }
 
 void interpreters_count(struct interpreters *interpreters, int end, uint32_t calls)

@@ -27,13 +27,19 @@ struct interpreter_counts {
 struct interpreters *interpreters_new(void); /* NULL if out of memory */
 void interpreters_free(struct interpreters *interpreters);
 
-/* Looks for one in a process that is new or has new mappings; NULL: there is none. */
-struct interpreter *interpreters_look(struct interpreters *interpreters, pid_t pid);
+/*
+ * Looks for one in a process that is new or has new mappings; NULL: there is none. The number is
+ * the caller's for the process, which is another after an exec, or its pid.
+ */
+struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_t number,
+				      pid_t pid);
 /* The one that was found. */
-struct interpreter *interpreters_of(const struct interpreters *interpreters, pid_t pid);
+struct interpreter *interpreters_of(const struct interpreters *interpreters, uint32_t number);
 /* The process has ended, or runs another program. */
-void interpreters_forget(struct interpreters *interpreters, pid_t pid);
+void interpreters_forget(struct interpreters *interpreters, uint32_t number);
 
+/* None can be read, for this reason. */
+void interpreters_refuse(struct interpreters *interpreters, const char *reason);
 /* Counts how reading the calls of a sample ended: enum python_end, and how many there are. */
 void interpreters_count(struct interpreters *interpreters, int end, uint32_t calls);
 struct interpreter_counts *interpreters_counts(struct interpreters *interpreters);

@@ -704,6 +704,11 @@ uint32_t tracked_process_number(const struct tracked_process *process)
 	return process->number;
 }
 
+pid_t tracked_process_pid(const struct tracked_process *process)
+{
+	return process->pid;
+}
+
 bool tracked_process_ended(const struct tracked_process *process)
 {
 	return process->ended || !process->space;

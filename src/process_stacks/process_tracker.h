@@ -80,6 +80,7 @@ uint64_t tracked_process_context(const struct tracked_process *process, uint64_t
 
 /* Differs from that of all other processes, and from that of the same process before an exec. */
 uint32_t tracked_process_number(const struct tracked_process *process);
+pid_t tracked_process_pid(const struct tracked_process *process);
 bool tracked_process_ended(const struct tracked_process *process);
 
 /* What is mapped now, in order of address. Valid until something is mapped. */

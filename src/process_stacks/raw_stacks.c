@@ -8,9 +8,9 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "language/language.h"
-#include "model/profile.h"
 #include "model/sink.h"
 #include "proc/maps.h"
+#include "process_stacks/call_frames.h"
 #include "process_stacks/language_merge.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/stack_cache.h"
@@ -139,23 +139,6 @@ static int learn(struct raw_stacks *stacks, pid_t pid, uint64_t since_ns)
 	return learnt;
 }
 
-/* The frame of an interpreter's call. False if it is to be left out. */
-static bool call_frame(const struct raw_stacks *stacks, const struct interpreter *interpreter,
-		       uint64_t word, struct frame *ret)
-{
-	struct language_place call;
-	struct place place = {
-		.module = MODULE_NONE, .origin = ORIGIN_INTERPRETED, .outer = PLACE_NONE};
-
-	*ret = (struct frame){.kind = FRAME_CUSTOM, .a = PLACE_NONE};
-	if (!interpreter_name(interpreter, word, &call))
-		return false;
-	place.name = call.function;
-	place.file = call.file;
-	place.line = call.line;
-	return sink_place(stacks->sink, &place, &ret->a) == 0;
-}
-
 /* Fills in the frames of a stack, root first. Returns how many are in no module. */
 static size_t resolve(struct raw_stacks *stacks, const struct tracked_process *process,
 		      const struct raw_stack *stack)
@@ -171,7 +154,7 @@ static size_t resolve(struct raw_stacks *stacks, const struct tracked_process *p
 		struct frame frame = {.kind = FRAME_TRUNCATED};
 
 		if (python_is_word(stack->pcs[i])) {
-			if (!call_frame(stacks, stack->interpreter, stack->pcs[i], &frame))
+			if (!call_frame(stacks->sink, stack->interpreter, stack->pcs[i], &frame))
 				continue;
 		} else if (stack->pcs[i] != RAW_STACK_GAP) {
 			frame = tracked_process_frame(process, stack->time_ns, stack->pcs[i]);

@@ -48,12 +48,18 @@ struct python_layout {
 	uint16_t boundary;    /* the byte that says where C calls Python; see entry */
 	uint16_t
 		first_instruction; /* of a code object; PYTHON_NO_OFFSET: instruction is a number */
+	/* Of a code object, and of the strings that it refers to, before their characters: */
+	uint16_t code_file;
+	uint16_t code_name;
+	uint16_t code_lines;
+	uint16_t ascii_bytes;
+	uint16_t unicode_bytes;
 	uint8_t entry;             /* enum python_entry */
 	uint8_t shim;              /* value of the byte for a shim, and of all above it */
 	uint8_t instruction_shift; /* of that number: 1 where it counts bytes */
-	uint8_t zero[5];
+	uint8_t zero[3];
 };
 
-_Static_assert(sizeof(struct python_layout) == 56, "is shared with other programs");
+_Static_assert(sizeof(struct python_layout) == 64, "is shared with other programs");
 
 #endif

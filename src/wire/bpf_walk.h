@@ -84,6 +84,7 @@ enum bpf_walk_kind {
 	BPF_WALK_HEAP_SLICE = 10, /* a block was allocated, with a slice */
 	BPF_WALK_HEAP_END = 11,   /* the end of a block */
 	BPF_WALK_AWAY_SUMS = 12,  /* times off a CPU whose stack was not taken */
+	BPF_WALK_CODE = 13,       /* a code object of Python, before a stack that refers to it */
 };
 
 /* A stack of this size continues, if more of it can be read. */
@@ -171,6 +172,27 @@ struct bpf_walk_slice {
 	uint8_t stack[BPF_WALK_SLICE_BYTES];
 };
 
+/* How many new code objects are sent with a stack, and how much of one; see src/bpf/python.h. */
+#define BPF_WALK_NEW_CODES 64u
+#define BPF_WALK_LINE_BYTES 8192u
+
+/* Copies of a code object and of what it refers to, with the addresses that they had. */
+struct bpf_walk_code {
+	struct bpf_walk_head head;
+	uint64_t object_address;
+	uint64_t name_address;
+	uint64_t file_address;
+	uint64_t lines_address;
+	uint32_t object_bytes;
+	uint32_t name_bytes;
+	uint32_t file_bytes;
+	uint32_t lines_bytes;
+	uint8_t object[192];
+	uint8_t name[320];
+	uint8_t file[512];
+	uint8_t lines[BPF_WALK_LINE_BYTES];
+};
+
 /* CLOCK_MONOTONIC. It slept until it was woken (0: never), and then waited for a CPU. */
 struct bpf_walk_times {
 	uint64_t left_ns; /* 0: it is not away */
@@ -194,6 +216,7 @@ enum bpf_walk_counter {
 	BPF_WALK_COUNT_NO_TABLE,  /* slices: a module or its table was unknown */
 	BPF_WALK_COUNT_AWAY_FULL, /* too many threads to track */
 	BPF_WALK_COUNT_SHORT,     /* times off a CPU that were too short to report */
+	BPF_WALK_COUNT_TORN,      /* stacks whose Python calls could not be read */
 	BPF_WALK_COUNT_RUN_NS,    /* time that threads ran between times off a CPU */
 	/* Of watched threads only: the programs see others as well. */
 	BPF_WALK_COUNT_LEFT,    /* times that a thread left its CPU */

@@ -11,11 +11,14 @@ import sys
 
 import pytest
 
+from ebpf import needs_ebpf
+
 PROGRAM = pathlib.Path(__file__).parent.parent / "workloads" / "python_calls.py"
 # The interpreter of the distribution (static, stripped) and that of the tests.
 PYTHONS = sorted({os.path.realpath(shutil.which(path))
                   for path in ("/usr/bin/python3", "python3", sys.executable) if shutil.which(path)})
-ENGINES = {"ptrace": ("-F", "499")}
+ENGINES = {"ebpf": ("-F", "1999"), "ptrace": ("-F", "499")}
+EACH_ENGINE = [pytest.param("ebpf", marks=needs_ebpf), "ptrace"]
 SECONDS = 0.12
 
 # What may follow the call of a scene, with the calls of library functions as "*".
@@ -108,7 +111,7 @@ def wrong_stacks(samples, qualified=True):
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", EACH_ENGINE)
 def test_every_sample_has_the_calls_that_the_program_makes(wick, engine, python):
     recording = wick.record([python, PROGRAM, SECONDS], "--engine", engine, "--overhead", "off",
                             *ENGINES[engine])
@@ -121,7 +124,7 @@ def test_every_sample_has_the_calls_that_the_program_makes(wick, engine, python)
             "made", "twice.<locals>.wrapper", "Shape.__lt__"} <= seen
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", EACH_ENGINE)
 def test_a_call_is_at_a_line_of_its_function(wick, engine):
     recording = wick.record([PYTHONS[0], PROGRAM, SECONDS], "--engine", engine, "--overhead", "off",
                             *ENGINES[engine])
@@ -170,3 +173,35 @@ def test_the_summary_says_how_many_samples_have_python_calls(wick):
     recording = wick.record([sys.executable, PROGRAM, 0.2, "sorting"], "--engine", "ptrace")
     share = re.search(r"python +([0-9.]+) % of samples have Python calls", recording.stderr)
     assert share and float(share[1]) > 50
+
+
+SLEEPING = """
+import multiprocessing, threading, time
+def nap():
+    time.sleep(0.3)
+def job(number):
+    end = time.process_time() + 0.3
+    while time.process_time() < end:
+        sum(range(1000))
+    nap()
+if __name__ == "__main__":
+    time.sleep(0.2)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        pool.map(job, range(2))
+"""
+
+
+@needs_ebpf
+def test_time_off_the_cpu_and_children_have_python_calls(wick, tmp_path):
+    program = tmp_path / "sleeping.py"
+    program.write_text(SLEEPING)
+    recording = wick.record([PYTHONS[0], program], "--engine", "ebpf", "--mode", "wall", "--python",
+                            "only", "--overhead", "off")
+    weights = collections.Counter()
+    for sample in samples_of(wick, recording):
+        names = [frame["function"] for frame in python_calls(sample)]
+        weights[names[-1] if names else None] += sample["weight"]
+        if names and names[-1] == "nap":
+            assert names[-2] == "job"
+    assert weights["nap"] > 0.5e9
+    assert weights["job"] > 0.4e9

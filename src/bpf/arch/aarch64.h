@@ -88,4 +88,9 @@ static __always_inline bool preempt_count(const struct task_struct *task, uint32
 	return true;
 }
 
+static __always_inline uint64_t thread_pointer_of(const struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread.uw.tp_value);
+}
+
 #endif

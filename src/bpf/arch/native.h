@@ -10,6 +10,7 @@
  *                               system call it is in; in the order in which they are in memory
  *   registers_…(), CPU_…, CALL_…   access to both
  *   preempt_count()             what the CPU is doing, as the kernel counts it; see interrupt.h
+ *   thread_pointer_of()         where a thread's own variables are, when it last left its CPU
  */
 
 #if defined(__TARGET_ARCH_arm64)

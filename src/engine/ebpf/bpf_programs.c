@@ -11,12 +11,15 @@
 #include "engine/ebpf/bpf_sample.h"
 #include "engine/ebpf/offcpu_locks.h"
 #include "engine/ebpf/offcpu_places.h"
+#include "engine/ebpf/python_code.h"
 #include "engine/ebpf/wakers.h"
 #include "engine/ebpf/walker.h"
 #include "engine/engine.h"
 #include "engine/perf/cpus.h"
 #include "engine/perf/perf_sample.h"
+#include "engine/python_calls.h"
 #include "perf_records/perf_record.h"
+#include "process_stacks/interpreters.h"
 #include "wire/bpf_walk.h"
 
 #define RING_MIN_BYTES (512u << 10)
@@ -86,6 +89,9 @@ static int arm(struct perf_programs *base, const struct perf_programs_host *host
 	programs->rate = host->rate;
 	programs->clock = host->clock;
 	programs->kernel_frames_hidden = host->kernel_frames_hidden;
+	host->output->frames.interpreters = programs->interpreters;
+	host->output->frames.sink = host->output->sink;
+	host->output->frames.calls_only = programs->calls_only;
 	walker_set_ring(programs->walker, host->ring_bytes);
 	return base->away ? offcpu_watch_arm(programs, config, target, err) : 0;
 }
@@ -136,6 +142,9 @@ static int take(struct perf_programs *base, struct sample_record *sample,
 	case BPF_WALK_WAKER:
 	case BPF_WALK_WAKER_SLICE:
 		waker_keep(programs, sample);
+		break;
+	case BPF_WALK_CODE:
+		python_code_take(programs, sample);
 		break;
 	case BPF_WALK_HEAP:
 	case BPF_WALK_HEAP_SLICE:
@@ -218,6 +227,18 @@ static void add_stats(const struct walker_stats *walker, struct engine_stats *re
 	ret->cost.other_switch_ns = walker->switch_ns - walker->own_ns;
 }
 
+static void add_python_stats(const struct bpf_programs *programs, const struct walker_stats *walker,
+			     struct engine_stats *ret)
+{
+	struct engine_python_stats found;
+
+	python_calls_stats(programs->interpreters, &found);
+	found.samples = ret->python.samples;
+	found.unnamed = ret->python.unnamed;
+	found.torn = walker->counters[BPF_WALK_COUNT_TORN];
+	ret->python = found;
+}
+
 static void count(struct perf_programs *base, struct perf_programs_counts *ret,
 		  struct engine_stats *stats)
 {
@@ -231,8 +252,10 @@ static void count(struct perf_programs *base, struct perf_programs_counts *ret,
 		.run_ns = walker.run_ns,
 		.target_run_ns = walker.counters[BPF_WALK_COUNT_RUN_NS],
 	};
-	if (stats)
-		add_stats(&walker, stats);
+	if (!stats)
+		return;
+	add_stats(&walker, stats);
+	add_python_stats(whole(base), &walker, stats);
 }
 
 static void log_stats(const struct bpf_programs *programs)
@@ -277,6 +300,7 @@ static void close_programs(struct perf_programs *base)
 	free(programs->cgroup);
 	vec_fini(&programs->watched);
 	bpf_heap_fini(&programs->heap);
+	interpreters_free(programs->interpreters);
 	free(programs);
 }
 
@@ -303,12 +327,26 @@ int bpf_programs_open(const struct walker_config *walker, const struct engine_co
 		      const struct target *target, struct bpf_programs **ret, struct error *err)
 {
 	struct bpf_programs *programs = calloc(1, sizeof(*programs));
+	struct walker_config with_calls = *walker;
 	int r;
 
 	if (!programs)
 		return error_set(err, -ENOMEM, "out of memory");
-	r = walker_open(walker, &programs->walker, err);
+	if (config->python != ENGINE_PYTHON_OFF && !config->heap.attach)
+		programs->interpreters = interpreters_new();
+	programs->calls_only = config->python == ENGINE_PYTHON_ONLY;
+	with_calls.interpreters = programs->interpreters;
+	r = walker_open(&with_calls, &programs->walker, err);
+	if (r == -EACCES || r == -EINVAL || r == -E2BIG || r == -EOPNOTSUPP) {
+		/* The kernel may accept the programs without the part that reads Python calls. */
+		with_calls.interpreters = NULL;
+		r = programs->interpreters ? walker_open(&with_calls, &programs->walker, err) : r;
+		if (r == 0)
+			interpreters_refuse(programs->interpreters,
+					    "this kernel rejects the program that reads them");
+	}
 	if (r < 0) {
+		interpreters_free(programs->interpreters);
 		free(programs);
 		return r;
 	}

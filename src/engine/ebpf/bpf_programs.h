@@ -27,6 +27,7 @@
 
 struct engine_config;
 struct error;
+struct interpreters;
 struct offcpu_locks;
 struct offcpu_places;
 struct target;
@@ -57,6 +58,8 @@ struct bpf_programs {
 	bool news;                    /* the walker has something to update since the last drain */
 	struct long_stack long_stack; /* of the slice that is being read */
 	struct bpf_heap heap;
+	struct interpreters *interpreters; /* whose calls are read; NULL: none */
+	bool calls_only;
 
 	/* With base.away, threads off their CPUs: */
 	uint64_t least_away_ns;          /* shorter times are left out */

@@ -61,6 +61,10 @@ static void lift_memory_limit(void)
 	(void)setrlimit(RLIMIT_MEMLOCK, &limit); /* if it was needed, loading fails */
 }
 
+/* Of Python programs: what the programs remember. */
+#define PYTHON_THREADS 8192u
+#define PYTHON_CODES 16384u
+
 /* Other engines can record neither off-CPU time alone nor wakers. */
 static const char *other_way(const struct walker_config *config)
 {
@@ -101,6 +105,9 @@ static int set_sizes(struct wick_bpf *programs, const struct walker_config *conf
 		{programs->maps.switch_scratch, config->away ? cpu_count : 1},
 		{programs->maps.away, config->away ? away : 1},
 		{programs->maps.watched, config->away ? many : 1},
+		{programs->maps.pythons, config->interpreters ? many : 1},
+		{programs->maps.python_threads, config->interpreters ? PYTHON_THREADS : 1},
+		{programs->maps.python_codes, config->interpreters ? PYTHON_CODES : 1},
 	};
 	int r = 0;
 
@@ -173,6 +180,7 @@ static int set_up(struct wick_bpf *programs, const struct walker_config *config,
 	programs->rodata->depth = config->depth < BPF_WALK_DEPTH ? config->depth : BPF_WALK_DEPTH;
 	programs->rodata->with_kernel = config->kernel;
 	programs->rodata->with_counters = config->counters;
+	programs->rodata->with_python = config->interpreters != NULL;
 	programs->rodata->namespace_inode = config->namespace_inode;
 	choose_programs(programs, config);
 	r = config->away ? set_watch(programs, config, err) : 0;

@@ -27,9 +27,11 @@
 #include "engine/ebpf/skeleton.h"
 #include "engine/ebpf/table_store.h"
 #include "engine/ebpf/walker_programs.h"
+#include "language/language.h"
 #include "proc/address_space.h"
 #include "proc/own_program.h"
 #include "proc/thread_status.h"
+#include "process_stacks/interpreters.h"
 #include "process_stacks/module_tables.h"
 #include "process_stacks/process_tracker.h"
 #include "unwind/frame.h"
@@ -51,8 +53,10 @@ struct space {
 	uint64_t context; /* of its maps when it was sent */
 	bool told;
 	bool wanted;
-	bool outlives;  /* has threads that outlive the first one */
-	uint32_t first; /* the programs were told about its mappings */
+	bool has_interpreter; /* which the programs know */
+	uint32_t slices;      /* that were walked before that */
+	bool outlives;        /* has threads that outlive the first one */
+	uint32_t first;       /* the programs were told about its mappings */
 	uint32_t count;
 	uint32_t unknown; /* those of them whose tables were missing */
 };
@@ -70,6 +74,7 @@ struct walker {
 	uint64_t unkept; /* threads off the CPU since the start that did not fit */
 	bool eager;      /* load the tables of everything mapped, not only of what stacks reach */
 	bool knows_interrupts;
+	struct interpreters *interpreters; /* NULL: their calls are not read */
 	uint32_t generation;
 	VEC(struct bpf_link *) links;
 	VEC(struct space) spaces;
@@ -170,6 +175,7 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 		return error_set(err, -ENOMEM, "out of memory");
 	walker->stats_fd = -1;
 	walker->eager = !config->machine;
+	walker->interpreters = config->interpreters;
 	r = program_load(config, &walker->programs, &walker->knows_interrupts, err);
 	if (r < 0)
 		return r;
@@ -391,6 +397,10 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	space->process = process;
 	space->number = tracked_process_number(process);
 	space->wanted = true;
+	if (space->has_interpreter)
+		interpreters_counts(walker->interpreters)->early++;
+	else
+		space->slices++;
 	/* A stack that arrives after the end of the first thread belongs to another thread. */
 	space->outlives = tracked_process_ended(process);
 }
@@ -501,7 +511,29 @@ static void forget(struct walker *walker, struct space *space)
 		(void)bpf_map_delete_elem(fd, &space->key); /* it may not exist */
 		table_store_release_mappings(&walker->store, space->first, space->count);
 	}
+	if (space->has_interpreter)
+		(void)bpf_map_delete_elem(bpf_map__fd(walker->programs->maps.pythons), &space->key);
+	if (walker->interpreters)
+		interpreters_forget(walker->interpreters, space->number);
 	*space = walker->spaces.items[--walker->spaces.count];
+}
+
+/* Gives the programs the interpreter of a space, if it has one. */
+static void tell_interpreter(struct walker *walker, struct space *space)
+{
+	struct interpreter *interpreter;
+
+	if (!walker->interpreters || space->has_interpreter)
+		return;
+	interpreter = interpreters_look(walker->interpreters, space->number,
+					tracked_process_pid(space->process));
+	if (!interpreter || !interpreter_layout(interpreter))
+		return;
+	/* Without room for it, its stacks have no calls. */
+	space->has_interpreter =
+		bpf_map_update_elem(bpf_map__fd(walker->programs->maps.pythons), &space->key,
+				    interpreter_layout(interpreter), BPF_ANY) == 0;
+	interpreters_counts(walker->interpreters)->early += space->slices;
 }
 
 static void tell(struct walker *walker, struct process_tracker *tracker, struct space *space)
@@ -510,6 +542,7 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 	int fd = bpf_map__fd(walker->programs->maps.spaces);
 	int r = gather_mappings(walker, tracker, space);
 
+	tell_interpreter(walker, space);
 	if (r == 0) {
 		told.count = (uint32_t)walker->mappings.count;
 		r = table_store_mappings(&walker->store, walker->mappings.items, told.count,

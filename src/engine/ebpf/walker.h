@@ -23,6 +23,7 @@
 struct bpf_walk_away;
 struct error;
 struct heap_probes_config;
+struct interpreters;
 struct process_tracker;
 struct tracked_process;
 struct walker;
@@ -38,8 +39,9 @@ struct walker_config {
 	uint32_t threads;          /* expected number; 0: unknown */
 	enum bpf_walk_by watch_by; /* how the watched threads are selected */
 	bool watch_children;
-	const char *watch_cgroup; /* a folder */
-	uint32_t namespace_inode; /* pid namespace of the reported ids; 0: the kernel's */
+	const char *watch_cgroup;          /* a folder */
+	uint32_t namespace_inode;          /* pid namespace of the reported ids; 0: the kernel's */
+	struct interpreters *interpreters; /* their calls are read too; NULL: not */
 	const struct heap_probes_config *heap; /* functions of an allocator; NULL: none */
 };
 

@@ -6,9 +6,11 @@
 #include "base/error.h"
 #include "base/id_index.h"
 #include "base/vec.h"
+#include "language/language.h"
 #include "model/sink.h"
 #include "perf_records/perf_record.h"
 #include "process_stacks/chain.h"
+#include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/stack_cache.h"
 #include "unwind/walk.h"
@@ -51,6 +53,8 @@ void perf_note_stack(struct sample_output *output, const struct sample_record *s
 {
 	output->facts.frames = (uint32_t)chain_count_addresses(sample);
 	output->facts.cut = perf_is_truncated(output, sample);
+	output->facts.calls =
+		chain_has_calls(&output->frames, sample) ? STACK_CALLS_NAMED : STACK_CALLS_NONE;
 }
 
 void perf_count_stack(struct sample_output *output, const struct stack_facts *facts)
@@ -58,6 +62,8 @@ void perf_count_stack(struct sample_output *output, const struct stack_facts *fa
 	output->stats.stacks.frames += facts->frames;
 	output->stats.stacks.truncated += facts->cut;
 	output->stats.stacks.slices += facts->outside;
+	output->stats.python.samples += facts->calls == STACK_CALLS_NAMED;
+	output->stats.python.unnamed += facts->calls == STACK_CALLS_UNNAMED;
 	if (facts->end >= UNWIND_ROOT)
 		output->stats.stacks.ends[facts->end - UNWIND_ROOT]++;
 }
@@ -70,10 +76,24 @@ const struct frame *perf_frames_of(struct sample_output *output, struct tracked_
 			    ret_count);
 }
 
+/* What the addresses of a sample, and the calls of an interpreter, refer to. */
+static uint64_t context_of(const struct sample_output *output,
+			   const struct tracked_process *process,
+			   const struct sample_record *sample)
+{
+	uint64_t context = tracked_process_context(process, sample->time_ns);
+	const struct interpreter *interpreter;
+
+	if (!chain_has_calls(&output->frames, sample))
+		return context;
+	interpreter = interpreters_of(output->frames.interpreters, tracked_process_number(process));
+	return interpreter ? hash_pair(context, interpreter_generation(interpreter)) : context;
+}
+
 uint32_t perf_stack_of(struct sample_output *output, struct tracked_process *process,
 		       const struct sample_record *sample)
 {
-	uint64_t context = tracked_process_context(process, sample->time_ns);
+	uint64_t context = context_of(output, process, sample);
 	uint32_t id = stack_cache_find(output->cache, context, sample->chain, sample->count);
 	const struct frame *frames;
 	size_t count;
@@ -84,7 +104,10 @@ uint32_t perf_stack_of(struct sample_output *output, struct tracked_process *pro
 	frames = perf_frames_of(output, process, sample, &count);
 	if (sink_stack(output->sink, frames, count, &id) < 0)
 		return ID_NONE;
-	stack_cache_add(output->cache, context, sample->chain, sample->count, id);
+	if (output->frames.unnamed)
+		output->facts.calls = STACK_CALLS_UNNAMED; /* they may be known next time */
+	else
+		stack_cache_add(output->cache, context, sample->chain, sample->count, id);
 	return id;
 }
 

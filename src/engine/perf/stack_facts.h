@@ -9,11 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum stack_calls {
+	STACK_CALLS_NONE,
+	STACK_CALLS_NAMED,   /* it has calls of an interpreter */
+	STACK_CALLS_UNNAMED, /* it has some, but what they refer to is not known */
+};
+
 struct stack_facts {
 	uint32_t frames;
-	uint8_t end;  /* enum unwind_end; 0: unknown */
-	bool cut;     /* the root is missing */
-	bool outside; /* walked outside the kernel */
+	uint8_t end;   /* enum unwind_end; 0: unknown */
+	bool cut;      /* the root is missing */
+	bool outside;  /* walked outside the kernel */
+	uint8_t calls; /* enum stack_calls */
 };
 
 #endif

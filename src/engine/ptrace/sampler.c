@@ -90,8 +90,8 @@ static struct watched *find(struct sampler *sampler, pid_t pid)
 static void look_for_interpreter(struct sampler *sampler, struct watched *watched)
 {
 	if (sampler->config.interpreters && !watched->interpreter)
-		watched->interpreter =
-			interpreters_look(sampler->config.interpreters, watched->pid);
+		watched->interpreter = interpreters_look(sampler->config.interpreters,
+							 (uint32_t)watched->pid, watched->pid);
 }
 
 static int watch(struct sampler *sampler, pid_t pid, uint64_t prepare_ns, struct error *err)
@@ -209,7 +209,7 @@ static void on_execed(void *self, pid_t pid)
 		watched->interpreter = NULL;
 	}
 	if (sampler->config.interpreters)
-		interpreters_forget(sampler->config.interpreters, pid);
+		interpreters_forget(sampler->config.interpreters, (uint32_t)pid);
 	if (sampler->config.execed)
 		sampler->config.execed(sampler->config.self, pid);
 }
@@ -224,7 +224,7 @@ static void on_ended(void *self, pid_t pid, pid_t tid)
 		*watched = sampler->watched.items[--sampler->watched.count];
 	}
 	if (sampler->config.interpreters && pid == tid)
-		interpreters_forget(sampler->config.interpreters, pid);
+		interpreters_forget(sampler->config.interpreters, (uint32_t)pid);
 	if (sampler->config.ended)
 		sampler->config.ended(sampler->config.self, pid, tid);
 }
@@ -376,7 +376,8 @@ static void give_calls(const struct sampler *sampler, const struct taken *taken,
 {
 	if (taken->word_count == 0)
 		return;
-	ret->interpreter = interpreters_of(sampler->config.interpreters, taken->thread.pid);
+	ret->interpreter =
+		interpreters_of(sampler->config.interpreters, (uint32_t)taken->thread.pid);
 	if (!ret->interpreter)
 		return;
 	ret->words = sampler->pcs.items + taken->first + taken->count;

@@ -234,6 +234,11 @@ int python_structs_find(uint32_t version, uint64_t runtime, const struct python_
 		return -ENOTSUP;
 	found.frames.runtime = runtime;
 	found.frames.thread_slack = THREAD_SLACK;
+	found.frames.code_file = found.code.file;
+	found.frames.code_name = found.code.name;
+	found.frames.code_lines = found.code.lines;
+	found.frames.ascii_bytes = found.code.ascii_bytes;
+	found.frames.unicode_bytes = found.code.unicode_bytes;
 	*ret = found;
 	return 0;
 }

@@ -192,18 +192,20 @@ static int learn(void *self, const struct python_reader *reader, uint64_t word)
 	return r;
 }
 
-static bool name(const void *self, uint64_t word, struct language_place *ret)
+static int name(const void *self, uint64_t word, struct language_place *ret)
 {
 	const struct known_code *known = find_code(self, python_word_code(word));
 
-	if (!known || !known->code.name)
-		return false;
+	if (!known)
+		return -ENOENT;
+	if (!known->code.name)
+		return 0;
 	*ret = (struct language_place){
 		.function = known->code.name,
 		.file = known->code.file,
 		.line = python_code_line(&known->code, python_word_index(word)),
 	};
-	return true;
+	return 1;
 }
 
 static uint64_t generation(const void *self)

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_BPF_PYTHON_H
+#define WICK_BPF_PYTHON_H
+
+/*
+ * python: the Python calls of the current task, behind the native part of its stack, and which of
+ * their code objects the reader does not know: see python_code.h.
+ */
+
+#include "bpf/arch/native.h"
+#include "bpf/kernel.h"
+#include "bpf/maps.h"
+#include "bpf/python_maps.h"
+#include "bpf/scratch.h"
+#include "bpf/settings.h"
+#include "unwind/python_layout.h"
+#include "unwind/python_thread.h"
+#include "unwind/python_walk.h"
+#include "wire/bpf_walk.h"
+
+#define PYTHON_SEARCH 1024u /* threads that are looked at to find one */
+
+static __always_inline bool read_word(uint64_t address, uint64_t *ret)
+{
+	return bpf_probe_read_user(ret, sizeof(*ret), (void *)address) == 0;
+}
+
+static __always_inline bool is_own_thread(const struct python_layout *layout, uint64_t state,
+					  uint64_t thread_pointer)
+{
+	uint64_t id;
+
+	return read_word(state + layout->thread_id, &id) &&
+	       thread_pointer - id <= layout->thread_slack;
+}
+
+/* As python_is_listed(). */
+static __always_inline bool is_listed(const struct python_layout *layout, uint64_t state)
+{
+	uint64_t from;
+	uint64_t to;
+
+	if (!read_word(state + PYTHON_THREAD_PREVIOUS, &from))
+		return false;
+	if (from != 0)
+		return read_word(from + layout->thread_next, &to) && to == state;
+	return read_word(state + PYTHON_THREAD_INTERPRETER, &from) &&
+	       read_word(from + layout->threads, &to) && to == state;
+}
+
+/* One step of the search: a thread, or the next interpreter when there are no more. */
+static long search_step(uint32_t index, void *context)
+{
+	struct scratch *scratch = *(struct scratch **)context;
+	struct python_calls *calls = &scratch->python;
+	const struct python_layout *layout = &calls->layout;
+
+	(void)index;
+	if (calls->state == 0) {
+		if (calls->interpreter == 0 ||
+		    !read_word(calls->interpreter + layout->threads, &calls->state) ||
+		    !read_word(calls->interpreter + layout->interpreter_next, &calls->interpreter))
+			return 1;
+		return 0;
+	}
+	if (is_own_thread(layout, calls->state, calls->thread_pointer)) {
+		calls->found = calls->state;
+		return 1;
+	}
+	return !read_word(calls->state + layout->thread_next, &calls->state);
+}
+
+/* Finds the state of the thread; 0: it has none. */
+static __noinline uint64_t find_state(struct scratch *scratch)
+{
+	struct python_calls *calls = &scratch->python;
+	struct python_thread_key key = {scratch->record.stack.head.key.mm, calls->thread_pointer};
+	uint64_t *known = bpf_map_lookup_elem(&python_threads, &key);
+
+	if (known && is_own_thread(&calls->layout, *known, calls->thread_pointer) &&
+	    is_listed(&calls->layout, *known))
+		return *known;
+	calls->found = calls->state = calls->interpreter = 0;
+	read_word(calls->layout.runtime + calls->layout.interpreters, &calls->interpreter);
+	bpf_loop(PYTHON_SEARCH, search_step, &scratch, 0);
+	if (calls->found != 0)
+		bpf_map_update_elem(&python_threads, &key, &calls->found, BPF_ANY);
+	return calls->found;
+}
+
+/* Remembers a code object that the reader does not know yet. */
+static __always_inline void note_code(struct scratch *scratch, uint64_t address)
+{
+	struct python_calls *calls = &scratch->python;
+	struct python_code_key key = {scratch->record.stack.head.key, address};
+	uint32_t size = (uint32_t)calls->layout.code_lines + 8 - calls->layout.code_file;
+	uint64_t *known = bpf_map_lookup_elem(&python_codes, &key);
+	uint64_t mix;
+
+	if (size > sizeof(calls->refers))
+		size = sizeof(calls->refers);
+	if (bpf_probe_read_user(calls->refers, size, (void *)(address + calls->layout.code_file)) !=
+	    0)
+		return;
+	mix = calls->refers[0] * 3 + calls->refers[1] * 5 + calls->refers[2] * 7 +
+	      calls->refers[3] * 11;
+	if (known && *known == mix)
+		return;
+	if (calls->new_count < BPF_WALK_NEW_CODES) {
+		calls->new_codes[calls->new_count & (BPF_WALK_NEW_CODES - 1)] = address;
+		calls->new_mixes[calls->new_count & (BPF_WALK_NEW_CODES - 1)] = mix;
+		calls->new_count++;
+	}
+}
+
+/* C code made the call before a place. */
+static __noinline void mark_entry(struct scratch *scratch, uint32_t place)
+{
+	uint64_t last = (uint64_t)place - 1;
+
+	if (last < BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH)
+		scratch->record.stack.pcs[last] |= PYTHON_WORD_ENTRY;
+}
+
+/* One frame. */
+static long python_step(uint32_t index, void *context)
+{
+	struct scratch *scratch = *(struct scratch **)context;
+	struct python_calls *calls = &scratch->python;
+	uint32_t place = calls->first + calls->count;
+	uint32_t size = calls->layout.frame_bytes;
+	struct python_frame frame;
+
+	(void)index;
+	calls->end = PYTHON_ROOT;
+	if (calls->frame == 0)
+		return 1;
+	calls->end = PYTHON_DEPTH;
+	if (place >= BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH || calls->count >= calls->room)
+		return 1;
+	calls->end = PYTHON_UNREADABLE;
+	if (size > sizeof(calls->block))
+		size = sizeof(calls->block);
+	if (bpf_probe_read_user(calls->block, size, (void *)calls->frame) != 0)
+		return 1;
+	calls->end = PYTHON_TORN;
+	if (!python_frame_decode(&calls->layout, calls->block, calls->frame, &frame))
+		return 1;
+	if (frame.word != 0) {
+		note_code(scratch, python_word_code(frame.word));
+		scratch->record.stack.pcs[place] = frame.word;
+		calls->count++;
+		calls->shims = 0;
+	} else {
+		if (calls->count > 0)
+			mark_entry(scratch, place);
+		if (++calls->shims > 2)
+			return 1;
+	}
+	calls->frame = frame.previous;
+	return 0;
+}
+
+/* The innermost frame of a thread state; 0: none. */
+static __always_inline uint64_t first_frame(const struct python_layout *layout, uint64_t state)
+{
+	uint64_t frame = 0;
+
+	if (!read_word(state + layout->frame, &frame))
+		return 0;
+	if (layout->c_frame != PYTHON_NO_OFFSET && frame != 0 &&
+	    !read_word(frame + layout->c_frame, &frame))
+		return 0;
+	return frame;
+}
+
+/* Appends the calls to the record of a stack whose native part is there. */
+GLOBAL int walk_python(struct scratch *scratch)
+{
+	struct python_calls *calls;
+	uint64_t state;
+
+	if (!scratch)
+		return 0;
+	calls = &scratch->python;
+	calls->count = calls->shims = calls->new_count = 0;
+	state = find_state(scratch);
+	if (state == 0)
+		return 0;
+	calls->frame = first_frame(&calls->layout, state);
+	calls->first = scratch->walk.first + scratch->walk.count;
+	calls->room =
+		scratch->walk.count < BPF_WALK_DEPTH ? BPF_WALK_DEPTH - scratch->walk.count : 0;
+	calls->end = PYTHON_DEPTH;
+	bpf_loop(BPF_WALK_DEPTH + 1, python_step, &scratch, 0);
+	if (calls->end != PYTHON_ROOT && calls->end != PYTHON_DEPTH) {
+		count(BPF_WALK_COUNT_TORN);
+		calls->count = 0;
+		return 0;
+	}
+	if (calls->end == PYTHON_ROOT && calls->count > 0)
+		mark_entry(scratch, calls->first + calls->count);
+	return (int)calls->count;
+}
+
+/* Reads the interpreter of a space and its calls. Returns how many were appended. */
+static __always_inline uint32_t append_calls(const struct task_struct *task,
+					     struct scratch *scratch,
+					     const struct bpf_walk_key *space)
+{
+	const struct python_layout *layout;
+	int count;
+
+	scratch->python.new_count = 0;
+	if (!with_python)
+		return 0;
+	layout = bpf_map_lookup_elem(&pythons, space);
+	if (!layout)
+		return 0;
+	scratch->python.layout = *layout;
+	scratch->python.thread_pointer = thread_pointer_of(task);
+	count = walk_python(scratch);
+	return count > 0 && count <= (int)BPF_WALK_DEPTH ? (uint32_t)count : 0;
+}
+
+#endif

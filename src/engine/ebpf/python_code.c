@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/ebpf/python_code.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "engine/ebpf/bpf_programs.h"
+#include "engine/perf/perf_sample.h"
+#include "language/language.h"
+#include "perf_records/perf_record.h"
+#include "process_stacks/interpreters.h"
+#include "process_stacks/process_tracker.h"
+#include "unwind/python_walk.h"
+#include "wire/bpf_walk.h"
+
+/* A copied part of the process. */
+struct part {
+	uint64_t address;
+	uint32_t bytes;
+	const uint8_t *copy;
+};
+
+struct parts {
+	struct part items[4];
+};
+
+static bool read_parts(void *context, uint64_t address, void *ret, uint32_t size)
+{
+	const struct parts *parts = context;
+
+	for (size_t i = 0; i < sizeof(parts->items) / sizeof(parts->items[0]); i++) {
+		const struct part *part = &parts->items[i];
+
+		if (address < part->address || address - part->address > part->bytes ||
+		    part->bytes - (address - part->address) < size)
+			continue;
+		memcpy(ret, part->copy + (address - part->address), size);
+		return true;
+	}
+	return false;
+}
+
+static bool are_sizes_good(const struct bpf_walk_code *code, size_t raw_bytes)
+{
+	return code->object_bytes <= sizeof(code->object) &&
+	       code->name_bytes <= sizeof(code->name) && code->file_bytes <= sizeof(code->file) &&
+	       code->lines_bytes <= raw_bytes - offsetof(struct bpf_walk_code, lines);
+}
+
+void python_code_take(struct bpf_programs *programs, const struct sample_record *sample)
+{
+	struct bpf_walk_code code;
+	struct tracked_process *process;
+	struct interpreter *interpreter;
+	struct parts parts;
+	struct python_reader reader = {read_parts, &parts};
+	uint32_t thread;
+	uint64_t word;
+
+	if (!programs->interpreters || sample->raw_bytes < offsetof(struct bpf_walk_code, lines))
+		return;
+	memcpy(&code, sample->raw, offsetof(struct bpf_walk_code, lines));
+	if (!are_sizes_good(&code, sample->raw_bytes) ||
+	    process_tracker_sample(programs->output->tracker, sample->pid, sample->tid, &process,
+				   &thread) < 0)
+		return;
+	/* A forked child is described to the programs a little later. */
+	interpreter = interpreters_look(programs->interpreters, tracked_process_number(process),
+					sample->pid);
+	if (!interpreter)
+		return;
+	parts = (struct parts){{
+		{code.object_address, code.object_bytes, code.object},
+		{code.name_address, code.name_bytes, code.name},
+		{code.file_address, code.file_bytes, code.file},
+		{code.lines_address, code.lines_bytes,
+		 sample->raw + offsetof(struct bpf_walk_code, lines)},
+	}};
+	word = PYTHON_WORD | code.object_address >> 3;
+	/* Long ones were cut: those of large modules, which are there for long. */
+	if (interpreter_learn(interpreter, &reader, word) < 0)
+		(void)interpreter_learn_remote(interpreter, sample->pid, word);
+}
