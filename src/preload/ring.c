@@ -4,9 +4,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "preload/fallible_load.h"
 #include "preload/ring_overwrite.h"
 #include "preload/runtime.h"
 #include "preload/session_file.h"
+#include "wire/session_code.h"
 
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
 
@@ -176,4 +178,32 @@ void ring_put_labels(struct preload_thread *thread, struct ring_texts texts)
 	}
 	write_labels(to, texts);
 	publish(thread, head);
+}
+
+bool ring_put_code(struct preload_thread *thread, const struct ring_part *parts)
+{
+	uint64_t head = head_of(thread);
+	uint64_t used = head - atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
+	uint32_t words = (uint32_t)(sizeof(struct session_code) / 8);
+	struct session_code *to;
+	uint64_t *place;
+
+	for (uint32_t i = 0; i < SESSION_CODE_PARTS; i++)
+		words += (parts[i].bytes + 7) / 8;
+	/* Samples matter more than names. */
+	if (used + words > thread->ring_words / 4 * 3)
+		return false;
+	to = (struct session_code *)claim(thread, words, &head);
+	if (!to)
+		return false;
+	to->record = (struct session_record){.kind = SESSION_CODE, .words = words};
+	place = to->words;
+	for (uint32_t i = 0; i < SESSION_CODE_PARTS; i++) {
+		to->addresses[i] = parts[i].address;
+		to->bytes[i] = parts[i].bytes;
+		for (uint32_t j = 0; j < (parts[i].bytes + 7) / 8; j++)
+			*place++ = fallible_load((const uint64_t *)parts[i].address + j);
+	}
+	publish(thread, head);
+	return true;
 }

@@ -7,6 +7,7 @@
  * (thread->busy), and one reader in another process.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct preload_thread;
@@ -37,5 +38,14 @@ void ring_put_event(struct preload_thread *thread, const struct ring_sample *sam
 
 /* Writes the labels that the thread has from now on. */
 void ring_put_labels(struct preload_thread *thread, struct ring_texts texts);
+
+/* A part of the program's memory. */
+struct ring_part {
+	uint64_t address; /* of a word */
+	uint32_t bytes;
+};
+
+/* Writes a code object and what it refers to: SESSION_CODE_PARTS. False if there is no room. */
+bool ring_put_code(struct preload_thread *thread, const struct ring_part *parts);
 
 #endif

@@ -124,6 +124,8 @@ struct preload_thread {
 				 */
 	uint32_t nested_passed;
 
+	uint64_t python_state; /* what the interpreter keeps about it; 0: not found */
+
 	/* Stacks: the last one written, and the next. */
 	uint32_t written_count;
 	uint64_t *written;

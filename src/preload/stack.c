@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "preload/python_calls.h"
 #include "preload/ring.h"
 #include "preload/runtime.h"
 #include "safe/syscall.h"
@@ -69,5 +70,5 @@ void stack_take(struct preload_thread *thread, const struct unwind_frame *frame,
 
 	sample->flags &= (uint16_t)~SESSION_END_MASK;
 	sample->flags |= stack_walk(thread, frame, &trace);
-	sample->count = trace.count;
+	sample->count = trace.count + python_calls_take(thread, trace.count);
 }

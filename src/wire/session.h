@@ -29,7 +29,7 @@
 
 #include "wire/heap_hook.h"
 
-#define SESSION_VERSION 8u
+#define SESSION_VERSION 9u
 #define SESSION_MAGIC 0x6e6f69737365736bull /* "ksession" */
 
 #define SESSION_VARIABLE "WICK_SESSION" /* environment variable: the folder */
@@ -43,9 +43,8 @@
 #define SESSION_FOLDER "wick-session-" /* the prefix of its name */
 
 /*
- * Memory that the library maps for itself, besides files of the session, is advised with
- * MADV_RANDOM and MADV_DONTDUMP. The two have no effect on it and are not used together elsewhere,
- * so a recorder recognises that memory in /proc/PID/smaps.
+ * Memory that the library maps, besides files of the session, is advised with MADV_RANDOM and
+ * MADV_DONTDUMP, which nobody else uses together: a recorder recognises it in /proc/PID/smaps.
  */
 
 #define SESSION_SLOTS 8192u
@@ -135,6 +134,7 @@ enum session_count {
 	SESSION_HEAP_COUNTED_BYTES, /* and their total size */
 	SESSION_HEAP_DEEPBIND,      /* libraries that were opened so that they bypass us */
 	SESSION_LEFT,               /* programs that were started without what loads us */
+	SESSION_PYTHON_TORN,        /* samples whose Python calls could not be read */
 	SESSION_COUNTS
 };
 
@@ -183,6 +183,7 @@ struct session_process {
 	_Atomic uint32_t scan_done;
 	_Atomic uint64_t counts[SESSION_COUNTS];
 	_Atomic uint32_t hook_states[SESSION_HOOKS]; /* enum session_hook_state */
+	_Atomic uint64_t python[8];                  /* struct python_layout; 0: not known */
 };
 
 /* Kinds of records in a ring. Each begins with a head word. */
@@ -203,6 +204,7 @@ enum session_record_kind {
 	SESSION_STACK = 9,
 	SESSION_RATE = 10,  /* blocks of this thread are sampled from here on */
 	SESSION_TOTAL = 11, /* blocks of a stack, summed */
+	SESSION_CODE = 12,  /* a code object of Python, before a sample that refers to it */
 };
 
 struct session_record {
@@ -223,8 +225,7 @@ struct session_record {
 
 /*
  * Any number of texts: key, value, key, value … and one more at the end: any text may be empty, and
- * the last ones could not be distinguished from the NULs that fill the record's last word. A record
- * without texts has none.
+ * NULs fill up the record's last word. A record without texts has none.
  */
 #define SESSION_TEXT_END "\1"
 struct session_texts {

@@ -17,8 +17,8 @@ PROGRAM = pathlib.Path(__file__).parent.parent / "workloads" / "python_calls.py"
 # The interpreter of the distribution (static, stripped) and that of the tests.
 PYTHONS = sorted({os.path.realpath(shutil.which(path))
                   for path in ("/usr/bin/python3", "python3", sys.executable) if shutil.which(path)})
-ENGINES = {"ebpf": ("-F", "1999"), "ptrace": ("-F", "499")}
-EACH_ENGINE = [pytest.param("ebpf", marks=needs_ebpf), "ptrace"]
+ENGINES = {"ebpf": ("-F", "1999"), "signal": ("-F", "1999"), "ptrace": ("-F", "499")}
+EACH_ENGINE = [pytest.param("ebpf", marks=needs_ebpf), "signal", "ptrace"]
 SECONDS = 0.12
 
 # What may follow the call of a scene, with the calls of library functions as "*".

@@ -15,6 +15,8 @@
 
 #include "base/vec.h"
 #include "engine/signal/process_file.h"
+#include "language/copied_parts.h"
+#include "wire/session_code.h"
 
 #define RING_WORDS 64u
 #define SLOTS 2u
@@ -40,6 +42,7 @@ struct fixture {
 	struct process_sample last;
 	uint64_t pcs[8];
 	char texts[128];
+	uint64_t codes;
 };
 
 static struct session_slot *slot_of(struct written *written, size_t index)
@@ -128,10 +131,25 @@ static void on_thread(void *self, struct process_file *file, uint32_t tid, const
 	fixture->threads++;
 }
 
+static void on_code(void *self, struct process_file *file, struct copied_parts *parts)
+{
+	struct fixture *fixture = self;
+	uint64_t word;
+
+	(void)file;
+	fixture->codes++;
+	assert_true(copied_parts_read(parts, 0x5008, &word, sizeof(word)));
+	assert_int_equal(word, 8);
+	assert_true(copied_parts_read(parts, 0x9000, &word, 4));
+	assert_false(copied_parts_read(parts, 0x9000, &word, 5)); /* beyond the copy */
+	assert_false(copied_parts_read(parts, 0x4fff, &word, 1));
+}
+
 /* Opens, reads all, and returns what was lost by that. */
 static uint64_t drain(struct fixture *fixture)
 {
-	struct process_reader reader = {.sample = on_sample, .thread = on_thread, .self = fixture};
+	struct process_reader reader = {
+		.sample = on_sample, .thread = on_thread, .code = on_code, .self = fixture};
 
 	if (!fixture->file)
 		assert_int_equal(open_file(fixture), 0);
@@ -158,6 +176,50 @@ static uint64_t put_sample(struct fixture *fixture, uint64_t at, uint16_t fresh,
 		sample->pcs[i] = 0x1000 + i;
 	slot_of(fixture->written, 0)->head = at + words;
 	return at + words;
+}
+
+/* Puts a code object of 16 bytes, with a name of 4, at the start of the first ring. */
+static struct session_code *put_code(struct fixture *fixture)
+{
+	struct session_code *code = (struct session_code *)fixture->written->rings[0];
+	uint32_t words = (uint32_t)(sizeof(*code) / 8) + 3;
+
+	*code = (struct session_code){.record = {SESSION_CODE, 0, words},
+				      .addresses = {0x5000, 0x9000},
+				      .bytes = {16, 4}};
+	code->words[0] = 7;
+	code->words[1] = 8;
+	code->words[2] = 9;
+	slot_of(fixture->written, 0)->head = words;
+	return code;
+}
+
+static void copies_of_code_are_at_their_addresses(void **state)
+{
+	struct fixture *fixture = *state;
+
+	(void)put_code(fixture);
+	assert_int_equal(drain(fixture), 0);
+	assert_int_equal(fixture->codes, 1);
+}
+
+static void copies_that_are_longer_than_their_record_are_refused(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_code(fixture)->bytes[3] = 1;
+	assert_int_equal(drain(fixture), 1);
+	assert_int_equal(fixture->codes, 0);
+}
+
+static void a_record_too_short_for_a_copy_is_refused(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put_code(fixture)->record.words = 2;
+	slot_of(fixture->written, 0)->head = 2;
+	assert_int_equal(drain(fixture), 1);
+	assert_int_equal(fixture->codes, 0);
 }
 
 static void calls_that_no_thread_could_write_down_are_told_once(void **state)
@@ -544,6 +606,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(samples_are_read_and_stacks_joined),
+		TEST(copies_of_code_are_at_their_addresses),
+		TEST(copies_that_are_longer_than_their_record_are_refused),
+		TEST(a_record_too_short_for_a_copy_is_refused),
 		TEST(calls_that_no_thread_could_write_down_are_told_once),
 		TEST(a_thread_may_use_but_a_part_of_its_ring),
 		TEST(heads_that_make_no_sense_are_refused),

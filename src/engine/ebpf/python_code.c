@@ -7,39 +7,13 @@
 
 #include "engine/ebpf/bpf_programs.h"
 #include "engine/perf/perf_sample.h"
+#include "language/copied_parts.h"
 #include "language/language.h"
 #include "perf_records/perf_record.h"
 #include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
 #include "unwind/python_walk.h"
 #include "wire/bpf_walk.h"
-
-/* A copied part of the process. */
-struct part {
-	uint64_t address;
-	uint32_t bytes;
-	const uint8_t *copy;
-};
-
-struct parts {
-	struct part items[4];
-};
-
-static bool read_parts(void *context, uint64_t address, void *ret, uint32_t size)
-{
-	const struct parts *parts = context;
-
-	for (size_t i = 0; i < sizeof(parts->items) / sizeof(parts->items[0]); i++) {
-		const struct part *part = &parts->items[i];
-
-		if (address < part->address || address - part->address > part->bytes ||
-		    part->bytes - (address - part->address) < size)
-			continue;
-		memcpy(ret, part->copy + (address - part->address), size);
-		return true;
-	}
-	return false;
-}
 
 static bool are_sizes_good(const struct bpf_walk_code *code, size_t raw_bytes)
 {
@@ -53,8 +27,8 @@ void python_code_take(struct bpf_programs *programs, const struct sample_record 
 	struct bpf_walk_code code;
 	struct tracked_process *process;
 	struct interpreter *interpreter;
-	struct parts parts;
-	struct python_reader reader = {read_parts, &parts};
+	struct copied_parts parts;
+	struct python_reader reader = {copied_parts_read, &parts};
 	uint32_t thread;
 	uint64_t word;
 
@@ -70,7 +44,7 @@ void python_code_take(struct bpf_programs *programs, const struct sample_record 
 					sample->pid);
 	if (!interpreter)
 		return;
-	parts = (struct parts){{
+	parts = (struct copied_parts){{
 		{code.object_address, code.object_bytes, code.object},
 		{code.name_address, code.name_bytes, code.name},
 		{code.file_address, code.file_bytes, code.file},

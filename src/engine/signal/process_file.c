@@ -17,9 +17,12 @@
 #include "base/vec.h"
 #include "engine/signal/heap_ring.h"
 #include "engine/signal/overwrite_ring_reader.h"
+#include "language/copied_parts.h"
 #include "wire/heap_record.h"
+#include "wire/session_code.h"
 
 #define MAX_DEPTH 1024u
+#define CODE_WORDS (sizeof(struct session_code) / 8)
 #define SAMPLE_WORDS (sizeof(struct session_sample) / 8)
 
 struct process_ring {
@@ -188,6 +191,18 @@ void process_file_publish(struct process_file *file, uint64_t modules, uint32_t 
 	(void)syscall(SYS_futex, (uint8_t *)file->page + at, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void process_file_tell_python(struct process_file *file, const void *layout)
+{
+	const size_t size = sizeof(((struct session_process *)0)->python);
+	uint64_t at = offsetof(struct session_process, python);
+
+	/* The first word is the address of the runtime: with it the rest is valid. */
+	write_at(file, at + sizeof(uint64_t), (const uint64_t *)layout + 1,
+		 size - sizeof(uint64_t));
+	atomic_thread_fence(memory_order_release);
+	write_at(file, at, layout, sizeof(uint64_t));
+}
+
 static uint64_t slot_offset(const struct process_file *file, uint32_t index)
 {
 	return session_slot_offset(&file->layout, index);
@@ -296,6 +311,32 @@ static bool read_ring(struct process_file *file, uint32_t index, uint64_t tail, 
 	       read_at(file, offset, file->ring, (words - first) * 8);
 }
 
+/* Reads a copied code object. */
+static void read_code(struct process_file *file, const struct session_code *code, uint32_t words,
+		      const struct process_reader *reader)
+{
+	struct copied_parts parts;
+	uint64_t at = 0;
+
+	_Static_assert(SESSION_CODE_PARTS == COPIED_PARTS, "each has a place");
+	if (words < CODE_WORDS) {
+		file->damaged++; /* the ring may end after it */
+		return;
+	}
+	for (size_t i = 0; i < COPIED_PARTS; i++) {
+		uint64_t length = ((uint64_t)code->bytes[i] + 7) / 8;
+
+		if (length > words - CODE_WORDS - at) {
+			file->damaged++;
+			return;
+		}
+		parts.items[i] = (struct copied_part){code->addresses[i], code->bytes[i],
+						      (const uint8_t *)(code->words + at)};
+		at += length;
+	}
+	reader->code(reader->self, file, &parts);
+}
+
 static int read_record(struct process_file *file, uint32_t index,
 		       const struct session_record *record, uint32_t words,
 		       const struct process_reader *reader)
@@ -308,6 +349,8 @@ static int read_record(struct process_file *file, uint32_t index,
 	}
 	if (record->kind == SESSION_LABELS)
 		read_labels(file, index, (const char *)(record + 1), (words - 1) * 8);
+	if (record->kind == SESSION_CODE && reader->code)
+		read_code(file, (const struct session_code *)record, words, reader);
 	if (record->kind != SESSION_SAMPLE && record->kind != SESSION_EVENT)
 		return 0;
 	if (words >= SAMPLE_WORDS)

@@ -19,6 +19,7 @@
 
 struct error;
 
+struct copied_parts;
 struct heap_ring;
 struct process_ring; /* state of a slot */
 
@@ -37,19 +38,21 @@ struct process_file {
 	uint32_t used; /* slots that fit into the file when it was last checked */
 	struct session_layout layout;
 	struct process_ring *rings; /* slot_count */
-	uint32_t maps_seen; /* last seen head->maps_changed; for callers, like the next three */
-	uint32_t maps_due;  /* its value when the list was made; to be published */
-	uint64_t maps_list; /* the list of modules then; 0: nothing to publish */
-	size_t maps_listed; /* number of modules with tables in the last list */
-	uint64_t gone_seen; /* last seen head->gone_ticks */
-	double fill;        /* highest fill level of a ring, 0 to 1; callers reset it */
-	bool is_new;        /* not announced yet; set by the caller */
-	bool overwritten;   /* its rings overwrite their oldest records; set by the caller */
-	uint64_t damaged;   /* invalid records */
-	bool is_cut;        /* the file was too short for its slots: counts as one damage */
-	uint64_t missed;    /* allocator calls reported so far */
-	uint64_t given_up;  /* samples that were overwritten before they were read */
-	uint64_t lost;      /* samples lost for lack of space, reported so far */
+	uint32_t maps_seen;   /* last seen head->maps_changed; for callers, like the next three */
+	uint32_t maps_due;    /* its value when the list was made; to be published */
+	uint64_t maps_list;   /* the list of modules then; 0: nothing to publish */
+	size_t maps_listed;   /* number of modules with tables in the last list */
+	uint64_t gone_seen;   /* last seen head->gone_ticks */
+	double fill;          /* highest fill level of a ring, 0 to 1; callers reset it */
+	bool is_new;          /* not announced yet; set by the caller */
+	bool overwritten;     /* its rings overwrite their oldest records; set by the caller */
+	uint64_t damaged;     /* invalid records */
+	bool is_cut;          /* the file was too short for its slots: counts as one damage */
+	uint64_t missed;      /* allocator calls reported so far */
+	uint64_t given_up;    /* samples that were overwritten before they were read */
+	uint32_t python_seen; /* maps_due when an interpreter was last looked for, + 1 */
+	bool python_told;     /* the program knows how its calls are read */
+	uint64_t lost;        /* samples lost for lack of space, reported so far */
 };
 
 /* A sample as recorded. */
@@ -83,6 +86,9 @@ struct process_words {
 typedef int process_heap_fn(void *self, struct process_file *file, struct heap_ring **ring,
 			    uint32_t tid, struct process_words *words);
 
+/* A copied code object; what it points to is valid for the call. */
+typedef void process_code_fn(void *self, struct process_file *file, struct copied_parts *parts);
+
 /* Called for each thread before its slot is reused. */
 typedef void process_thread_fn(void *self, struct process_file *file, uint32_t tid,
 			       const char *comm, bool ended);
@@ -105,8 +111,12 @@ struct process_reader {
 	process_sample_fn *sample;
 	process_thread_fn *thread;
 	process_heap_fn *heap;
+	process_code_fn *code; /* optional */
 	void *self;
 };
+
+/* Tells the program where its interpreter keeps calls: struct python_layout as words. */
+void process_file_tell_python(struct process_file *file, const void *layout);
 
 /*
  * Publishes a list of modules, 0 for none, to the program; changed is the number of changes it

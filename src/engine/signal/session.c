@@ -323,3 +323,11 @@ int session_each_file(const struct session *session, session_file_fn *fn, void *
 		       ? error_file(err, code, "cannot read what a program sends to the recorder")
 		       : 0;
 }
+
+void session_empty_wake(const struct session *session)
+{
+	char bytes[512];
+
+	while (read(session->wake_fd, bytes, sizeof(bytes)) > 0)
+		;
+}

@@ -42,4 +42,7 @@ typedef int session_file_fn(void *self, const char *name);
 int session_each_file(const struct session *session, session_file_fn *fn, void *self,
 		      struct error *err);
 
+/* Empties the pipe by which programs ask for attention. */
+void session_empty_wake(const struct session *session);
+
 #endif

@@ -14,12 +14,14 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "engine/engine_stats.h"
+#include "engine/python_calls.h"
 #include "engine/signal/heap_ring.h"
 #include "engine/signal/hooks.h"
 #include "engine/signal/missing_preload.h"
 #include "engine/signal/module_lists.h"
 #include "engine/signal/preload_path.h"
 #include "engine/signal/process_file.h"
+#include "engine/signal/python_frames.h"
 #include "engine/signal/session.h"
 #include "engine/signal/session_notes.h"
 #include "engine/signal/signal_cost.h"
@@ -47,6 +49,7 @@ struct signal_engine {
 	struct table_arena *arena;
 	struct process_tracker *tracker;
 	struct raw_stacks *stacks;
+	struct python_frames python;
 	struct tick_clock clock;
 	VEC(struct process_file *) files;
 	VEC(char *) refused; /* names of invalid files */
@@ -101,6 +104,7 @@ static void signal_engine_close(void *self)
 	heap_rings_free(engine->heap);
 	user_events_free(engine->told);
 	raw_stacks_free(engine->stacks);
+	python_frames_fini(&engine->python);
 	process_tracker_free(engine->tracker);
 	session_close(&engine->session);
 	free(engine);
@@ -114,6 +118,14 @@ static void learn_modules(void *self, struct process_file *file)
 	module_lists_learn(&(struct module_lists){engine->stacks, engine->tracker, engine->arena,
 						  &engine->clock},
 			   file);
+	python_frames_look(&engine->python, file);
+}
+
+static void on_code(void *self, struct process_file *file, struct copied_parts *parts)
+{
+	struct signal_engine *engine = self;
+
+	python_frames_learn(&engine->python, file, parts);
 }
 
 static struct process_file *find_file(const struct signal_engine *engine, const char *name)
@@ -237,12 +249,6 @@ static void welcome_all(struct signal_engine *engine)
 	}
 }
 
-/* Whether the weight of an event exceeds the file format. Gauges may be negative. */
-static bool is_beyond(const struct process_sample *sample)
-{
-	return !(sample->flags & SESSION_GAUGE) && sample->weight_ns > INT64_MAX;
-}
-
 static int on_sample(void *self, struct process_file *file, const struct process_sample *sample)
 {
 	struct signal_engine *engine = self;
@@ -268,10 +274,11 @@ static int on_sample(void *self, struct process_file *file, const struct process
 		.weight = &sample->weight_ns,
 	};
 
+	python_frames_split(&engine->python, &raw);
 	if (process_tracker_sample(engine->tracker, file->pid, (pid_t)sample->tid, &process,
 				   &thread) == 0)
 		stack = raw_stacks_id(engine->stacks, process, &raw);
-	if (sample->texts && (batch.schema == ID_NONE || is_beyond(sample))) {
+	if (sample->texts && (batch.schema == ID_NONE || user_events_is_beyond(sample))) {
 		engine->refused_events++;
 		return 0;
 	}
@@ -348,6 +355,7 @@ static void let_go(struct signal_engine *engine, size_t index)
 	char path[sizeof(engine->session.folder) + sizeof(file->name) + 1];
 
 	count_up(engine, file);
+	python_frames_forget(&engine->python, file);
 	if (atomic_load(&file->head->state) == SESSION_PROCESS_LIVE && !is_past(engine, file))
 		engine->absence.silent_ends++;
 	(void)snprintf(path, sizeof(path), "%s/%s", engine->session.folder, file->name);
@@ -364,6 +372,7 @@ static int drain_file(struct signal_engine *engine, struct process_file *file)
 					.sample = on_sample,
 					.thread = on_thread,
 					.heap = on_heap,
+					.code = on_code,
 					.self = engine};
 	uint64_t missed;
 	uint64_t lost;
@@ -384,14 +393,6 @@ static int drain_file(struct signal_engine *engine, struct process_file *file)
 	return r;
 }
 
-static void empty_wake(const struct signal_engine *engine)
-{
-	char bytes[512];
-
-	while (read(engine->session.wake_fd, bytes, sizeof(bytes)) > 0)
-		;
-}
-
 static int signal_engine_drain(void *self, struct error *err)
 {
 	struct signal_engine *engine = self;
@@ -400,7 +401,7 @@ static int signal_engine_drain(void *self, struct error *err)
 
 	engine->ring_fill *= ENGINE_FILL_FADES;
 	session_beat(&engine->session);
-	empty_wake(engine);
+	session_empty_wake(&engine->session);
 	tick_clock_pair(&engine->clock);
 	r = session_each_file(&engine->session, on_file, engine, err);
 	if (r < 0 && engine->heap)
@@ -543,6 +544,7 @@ static void signal_engine_stats(void *self, bool final, struct engine_stats *ret
 
 	*ret = engine->stats;
 	ret->stacks.by_tables = true;
+	python_calls_stats(engine->python.interpreters, &ret->python);
 	ret->cost.target_ns = ticks_cost_ns(engine);
 	ret->cost.sample_ns = ret->samples.count > 0 ? ret->cost.target_ns / ret->samples.count : 0;
 	for (size_t i = 0; engine->samples && i < engine->files.count; i++)
@@ -591,9 +593,7 @@ static int signal_engine_set_rate(void *self, uint32_t frequency_hz, struct erro
 
 static const char *signal_engine_notice(void *self)
 {
-	struct signal_engine *engine = self;
-
-	return engine->notice;
+	return ((struct signal_engine *)self)->notice;
 }
 
 static char *const *signal_engine_environment(void *self)
@@ -715,6 +715,7 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 		return r;
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->stacks = engine->tracker ? raw_stacks_new(engine->sink, engine->tracker) : NULL;
+	python_frames_init(&engine->python, config, engine->tracker);
 	engine->arena = table_arena_new(engine->session.tables_fd);
 	engine->told = user_events_new(engine->sink);
 	if (config->heap.on)

@@ -182,3 +182,8 @@ int user_events_hand_on(struct user_events *events, struct error *err)
 	}
 	return r;
 }
+
+bool user_events_is_beyond(const struct process_sample *sample)
+{
+	return !(sample->flags & SESSION_GAUGE) && sample->weight_ns > INT64_MAX;
+}

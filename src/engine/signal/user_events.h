@@ -4,6 +4,7 @@
 
 /* user_events: events and labels that programs report, as labels and schemas of the sink. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct error;
@@ -34,5 +35,8 @@ uint32_t user_events_schema(struct user_events *events, const struct process_sam
  */
 int user_events_keep(struct user_events *events, const struct sample_batch *batch);
 int user_events_hand_on(struct user_events *events, struct error *err);
+
+/* Whether the weight of an event exceeds the file format. Gauges may be negative. */
+bool user_events_is_beyond(const struct process_sample *sample);
 
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "engine/signal/python_frames.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "engine/signal/process_file.h"
+#include "language/copied_parts.h"
+#include "language/language.h"
+#include "process_stacks/call_frames.h"
+#include "process_stacks/interpreters.h"
+#include "process_stacks/process_tracker.h"
+#include "process_stacks/raw_stacks.h"
+#include "unwind/python_walk.h"
+
+void python_frames_init(struct python_frames *frames, const struct engine_config *config,
+			struct process_tracker *tracker)
+{
+	frames->tracker = tracker;
+	frames->only = config->python == ENGINE_PYTHON_ONLY;
+	/* Copies of code would be overwritten while they are still needed. */
+	if (config->python != ENGINE_PYTHON_OFF && !config->overwrite_old && !config->heap.alone)
+		frames->interpreters = interpreters_new();
+}
+
+void python_frames_fini(struct python_frames *frames)
+{
+	interpreters_free(frames->interpreters);
+}
+
+static struct interpreter *interpreter_of(const struct python_frames *frames, pid_t pid)
+{
+	const struct tracked_process *process = process_tracker_find(frames->tracker, pid);
+
+	return process && frames->interpreters
+		       ? interpreters_of(frames->interpreters, tracked_process_number(process))
+		       : NULL;
+}
+
+void python_frames_look(const struct python_frames *frames, struct process_file *file)
+{
+	const struct tracked_process *process;
+	const struct interpreter *interpreter;
+
+	if (!frames->interpreters || file->python_told || file->python_seen == file->maps_due + 1)
+		return;
+	process = process_tracker_find(frames->tracker, file->pid);
+	if (!process)
+		return;
+	file->python_seen = file->maps_due + 1;
+	interpreter =
+		interpreters_look(frames->interpreters, tracked_process_number(process), file->pid);
+	if (!interpreter || !interpreter_layout(interpreter))
+		return;
+	process_file_tell_python(file, interpreter_layout(interpreter));
+	file->python_told = true;
+}
+
+void python_frames_forget(const struct python_frames *frames, const struct process_file *file)
+{
+	const struct tracked_process *process = process_tracker_find(frames->tracker, file->pid);
+
+	if (frames->interpreters)
+		interpreters_counts(frames->interpreters)->torn +=
+			atomic_load(&file->head->counts[SESSION_PYTHON_TORN]);
+	/* After an exec, the process is already another one. */
+	if (frames->interpreters && process && tracked_process_ended(process))
+		interpreters_forget(frames->interpreters, tracked_process_number(process));
+}
+
+void python_frames_learn(const struct python_frames *frames, const struct process_file *file,
+			 struct copied_parts *parts)
+{
+	struct interpreter *interpreter = interpreter_of(frames, file->pid);
+	struct python_reader reader = {copied_parts_read, parts};
+	uint64_t word = PYTHON_WORD | parts->items[0].address >> 3;
+
+	/* Long ones were cut: those of large modules, which are there for long. */
+	if (interpreter && interpreter_learn(interpreter, &reader, word) < 0)
+		(void)interpreter_learn_remote(interpreter, file->pid, word);
+}
+
+void python_frames_split(const struct python_frames *frames, struct raw_stack *stack)
+{
+	uint32_t native = stack->count;
+	const struct interpreter *interpreter;
+
+	while (native > 0 && python_is_word(stack->pcs[native - 1]))
+		native--;
+	if (native == stack->count)
+		return;
+	interpreter = interpreter_of(frames, stack->pid);
+	stack->words = stack->pcs + native;
+	stack->word_count = stack->count - native;
+	stack->count = native;
+	stack->words_cut = !(stack->words[stack->word_count - 1] & PYTHON_WORD_ENTRY);
+	stack->words_only = frames->only;
+	stack->interpreter = interpreter;
+	if (!interpreter || !call_frames_are_known(interpreter, stack->words, stack->word_count)) {
+		stack->word_count = 0;
+		if (frames->interpreters)
+			interpreters_counts(frames->interpreters)->unnamed++;
+		return;
+	}
+	interpreters_counts(frames->interpreters)->with_calls++;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_LANGUAGE_COPIED_PARTS_H
+#define WICK_LANGUAGE_COPIED_PARTS_H
+
+/*
+ * copied_parts: parts of the memory of a process that somebody has copied, as if they were at their
+ * addresses: an object, and what it refers to.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define COPIED_PARTS 4u
+
+struct copied_part {
+	uint64_t address;
+	uint32_t bytes;
+	const uint8_t *copy;
+};
+
+struct copied_parts {
+	struct copied_part items[COPIED_PARTS];
+};
+
+/* Fits struct python_reader. */
+bool copied_parts_read(void *parts, uint64_t address, void *ret, uint32_t size);
+
+#endif
