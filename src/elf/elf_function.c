@@ -124,3 +124,11 @@ void elf_objects_find(struct elf_file *elf, const char *const *names, size_t cou
 {
 	find_symbols(elf, true, names, count, ret);
 }
+
+void elf_exported_objects_find(struct elf_file *elf, const char *const *names, size_t count,
+			       struct elf_function *ret)
+{
+	memset(ret, 0, count * sizeof(*ret));
+	search_table(elf, &(struct symbol_table){".dynsym", ".dynstr", ".gnu.version", true}, names,
+		     count, ret);
+}

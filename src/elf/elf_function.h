@@ -29,5 +29,8 @@ void elf_functions_find(struct elf_file *elf, const char *const *names, size_t c
 /* The same for variables. */
 void elf_objects_find(struct elf_file *elf, const char *const *names, size_t count,
 		      struct elf_function *ret);
+/* The same for variables that a file exports: a small part of the symbols of large programs. */
+void elf_exported_objects_find(struct elf_file *elf, const char *const *names, size_t count,
+			       struct elf_function *ret);
 
 #endif

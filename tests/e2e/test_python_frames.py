@@ -30,7 +30,7 @@ SCENES = {
     "coroutines": r"(;\*)*(;outer(;inner(;(work|\*))?)?)?(;\*)*",
     "sorting": r"(;key(;work)?)?",
     "replacing": r"(;\*)*(;replacement(;work)?)?",
-    "foreign": r"(;compare(;work)?)?",
+    "foreign": r"(;\*)*(;compare(;work)?)?",
     "exceptions": r"(;failing)?(;work)?",
     "executed": r"(;<module>(;made(;work)?)?)?",
     "decorated": r"(;decorated(;work)?)?",

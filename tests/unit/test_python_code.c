@@ -188,9 +188,9 @@ static void each_version_has_its_own_table_of_lines(void **state)
 	expect_lines(PYTHON_LINES_3_9, lines_3_9, sizeof(lines_3_9),
 		     (const uint32_t[]){10, 10, 11, 11, 9, 9, 14, 14});
 	expect_lines(PYTHON_LINES_3_10, lines_3_10, sizeof(lines_3_10),
-		     (const uint32_t[]){10, 10, 11, 11, 0, 0, 14, 14});
+		     (const uint32_t[]){10, 10, 11, 11, 11, 11, 14, 14});
 	expect_lines(PYTHON_LINES_3_11, lines_3_11, sizeof(lines_3_11),
-		     (const uint32_t[]){10, 10, 8, 8, 0, 0, 41, 41});
+		     (const uint32_t[]){10, 10, 8, 8, 8, 8, 41, 41});
 }
 
 static void a_table_that_ends_in_an_entry_is_read_to_its_end(void **state)

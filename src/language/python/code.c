@@ -213,7 +213,7 @@ static int64_t line_3_10(const struct python_code *code, uint64_t target)
 		if (step != NO_LINE)
 			line += step;
 		if (target < end)
-			return step == NO_LINE ? 0 : line;
+			break;
 	}
 	return line;
 }
@@ -240,7 +240,6 @@ static uint64_t location_number(const struct python_code *code, size_t *at)
 #define LOCATION_ONE_LINE 10u /* and two more */
 #define LOCATION_NO_COLUMN 13u
 #define LOCATION_LONG 14u
-#define LOCATION_NONE 15u
 
 /*
  * Entries of a byte, with a kind and the number of instructions, and of what follows it: lines
@@ -268,7 +267,7 @@ static int64_t line_3_11(const struct python_code *code, uint64_t target)
 			at++;
 		end += (head & 7u) + 1u;
 		if (target < end)
-			return kind == LOCATION_NONE ? 0 : line;
+			break;
 	}
 	return line;
 }

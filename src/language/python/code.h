@@ -51,7 +51,10 @@ int python_code_read(const struct python_code_layout *layout, const struct pytho
 		     const struct python_code_key *key, struct python_code *ret);
 void python_code_fini(struct python_code *code);
 
-/* The line of an instruction by its index; 0: none. */
+/*
+ * The line of an instruction by its index; 0: none. An instruction that has none, because the
+ * compiler added it, counts to the line before it.
+ */
 uint32_t python_code_line(const struct python_code *code, uint32_t index);
 
 #endif

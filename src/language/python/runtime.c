@@ -118,7 +118,11 @@ static void read_file(struct elf_file *elf, const char *path, struct python_file
 	struct elf_function found[ARRAY_SIZE(names)];
 	const struct elf_section *section = elf_section_find(elf, ".PyRuntime");
 
-	elf_objects_find(elf, names, ARRAY_SIZE(names), found);
+	/* Any program may embed an interpreter, but few do: their symbols are not all read. */
+	if (strstr(path, "python"))
+		elf_objects_find(elf, names, ARRAY_SIZE(names), found);
+	else
+		elf_exported_objects_find(elf, names, ARRAY_SIZE(names), found);
 	ret->runtime = found[0].found ? found[0].vaddr : section ? section->addr : 0;
 	if (ret->runtime == 0)
 		return;
