@@ -5,6 +5,7 @@
  * somebody reads from it; the reader reads their stacks itself.
  */
 
+#include "bpf/arch/native.h"
 #include "bpf/kernel.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
@@ -53,6 +54,7 @@ int sleepers(struct bpf_iter__task *ctx)
 	find_position(task, state, &at);
 	slice->lock = at.lock;
 	name_task(task, &slice->name);
+	slice->thread_pointer = thread_pointer_of(task);
 	if (with_kernel)
 		bytes = bpf_get_task_stack(task, slice->pcs, (BPF_WALK_KERNEL_DEPTH - 1) * 8, 0);
 	slice->head.kernel_count = bytes > 0 ? (uint16_t)((uint64_t)bytes / 8) : 0;

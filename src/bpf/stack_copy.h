@@ -132,6 +132,7 @@ static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8
 	name_task(task, &slice->name);
 	parent = parent_of(task, &slice->parent);
 	slice->parent_pid = parent ? process_id(parent) : 0;
+	slice->thread_pointer = thread_pointer_of(task);
 	slice->pc = scratch->registers.pc;
 #pragma unroll
 	for (uint32_t i = 0; i < BPF_WALK_REGISTERS; i++)

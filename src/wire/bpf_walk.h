@@ -168,6 +168,7 @@ struct bpf_walk_slice {
 	uint32_t task; /* its own, as the kernel counts */
 	uint32_t zero;
 	uint64_t lock; /* as in struct bpf_walk_times */
+	uint64_t thread_pointer;
 	struct bpf_walk_name name;
 	uint8_t stack[BPF_WALK_SLICE_BYTES];
 };

@@ -205,3 +205,20 @@ def test_time_off_the_cpu_and_children_have_python_calls(wick, tmp_path):
             assert names[-2] == "job"
     assert weights["nap"] > 0.5e9
     assert weights["job"] > 0.4e9
+
+
+@needs_ebpf
+def test_threads_that_slept_before_the_recording_have_python_calls(wick, background, tmp_path):
+    program = tmp_path / "idle.py"
+    program.write_text("import threading, time\n"
+                       "def waiting():\n    time.sleep(60)\n"
+                       "threading.Thread(target=waiting, daemon=True).start()\n"
+                       "print('ready', flush=True)\n"
+                       "waiting()\n")
+    process = background([PYTHONS[0], program])
+    assert process.stdout.readline() == "ready\n"
+    recording = wick.attach("--engine", "ebpf", "--mode", "wall", "-p", str(process.pid), "-d", "0.5")
+    samples = samples_of(wick, recording)
+    stacks = {tuple(frame["function"] for frame in python_calls(sample)) for sample in samples}
+    assert stacks == {("<module>", "waiting"),
+                      ("Thread._bootstrap", "Thread._bootstrap_inner", "Thread.run", "waiting")}

@@ -12,6 +12,7 @@
 #include "engine/ebpf/bpf_programs.h"
 #include "engine/ebpf/offcpu_locks.h"
 #include "engine/ebpf/offcpu_places.h"
+#include "engine/ebpf/python_code.h"
 #include "engine/ebpf/wakers.h"
 #include "engine/ebpf/walker.h"
 #include "engine/perf/perf_rate.h"
@@ -77,6 +78,7 @@ static bool walk_slice(struct bpf_programs *programs, struct tracked_process *pr
 	struct user_stack stack = {.time_ns = sample->time_ns,
 				   .registers = registers,
 				   .bytes = sample->raw + offsetof(struct bpf_walk_slice, stack)};
+	uint32_t calls = 0;
 
 	if (sample->raw_bytes < offsetof(struct bpf_walk_slice, stack))
 		return false;
@@ -101,10 +103,17 @@ static bool walk_slice(struct bpf_programs *programs, struct tracked_process *pr
 	user_stack_walk(programs->output->tracker, process, &stack, &trace);
 	programs->chain[sample->count++] = (uint64_t)PERF_CONTEXT_USER;
 	sample->count += trace.count;
+	if (head->kind == BPF_WALK_LEAVING)
+		calls = python_sleeper_calls(programs, process, sample, &stack,
+					     programs->chain + sample->count,
+					     (uint32_t)(room - trace.count));
+	sample->count += calls;
 	add_end(programs, sample, trace.end);
 	programs->output->facts.outside = true;
 	programs->news = true;
 	walker_want(programs->walker, &head->key, process);
+	if (calls == 0)
+		walker_count_early(programs->walker, &head->key);
 	want_parent(programs, sample);
 	return true;
 }

@@ -10,10 +10,15 @@
 #include "language/copied_parts.h"
 #include "language/language.h"
 #include "perf_records/perf_record.h"
+#include "proc/remote_memory.h"
 #include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
+#include "process_stacks/user_stack.h"
 #include "unwind/python_walk.h"
 #include "wire/bpf_walk.h"
+
+/* How much of a stack is compared, from its top. */
+#define COMPARED_BYTES 8192u
 
 static bool are_sizes_good(const struct bpf_walk_code *code, size_t raw_bytes)
 {
@@ -55,4 +60,34 @@ void python_code_take(struct bpf_programs *programs, const struct sample_record 
 	/* Long ones were cut: those of large modules, which are there for long. */
 	if (interpreter_learn(interpreter, &reader, word) < 0)
 		(void)interpreter_learn_remote(interpreter, sample->pid, word);
+}
+
+/* Whether the memory of a stack is as it was: its thread has not run since. */
+static bool is_unchanged(pid_t pid, const struct user_stack *stack)
+{
+	size_t size = stack->size < COMPARED_BYTES ? (size_t)stack->size : COMPARED_BYTES;
+	uint8_t now[COMPARED_BYTES];
+
+	return size > 0 && remote_memory_copy(pid, stack->start, now, size) == size &&
+	       memcmp(now, stack->bytes, size) == 0;
+}
+
+uint32_t python_sleeper_calls(struct bpf_programs *programs, const struct tracked_process *process,
+			      const struct sample_record *sample, const struct user_stack *stack,
+			      uint64_t *words, uint32_t room)
+{
+	struct interpreter *interpreter;
+	uint64_t thread_pointer;
+	uint32_t count = 0;
+
+	if (!programs->interpreters || tracked_process_ended(process))
+		return 0;
+	interpreter = interpreters_look(programs->interpreters, tracked_process_number(process),
+					sample->pid);
+	if (!interpreter)
+		return 0;
+	memcpy(&thread_pointer, sample->raw + offsetof(struct bpf_walk_slice, thread_pointer),
+	       sizeof(thread_pointer));
+	(void)interpreter_walk(interpreter, sample->pid, thread_pointer, words, room, &count);
+	return is_unchanged(sample->pid, stack) ? count : 0;
 }

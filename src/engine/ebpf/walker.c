@@ -397,12 +397,20 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	space->process = process;
 	space->number = tracked_process_number(process);
 	space->wanted = true;
+	/* A stack that arrives after the end of the first thread belongs to another thread. */
+	space->outlives = tracked_process_ended(process);
+}
+
+void walker_count_early(struct walker *walker, const struct bpf_walk_key *key)
+{
+	struct space *space = find_space(walker, key);
+
+	if (!space || !walker->interpreters)
+		return;
 	if (space->has_interpreter)
 		interpreters_counts(walker->interpreters)->early++;
 	else
-		space->slices++;
-	/* A stack that arrives after the end of the first thread belongs to another thread. */
-	space->outlives = tracked_process_ended(process);
+		space->slices++; /* until one is found */
 }
 
 bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,

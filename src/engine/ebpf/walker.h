@@ -125,6 +125,8 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
  */
 bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
 		 struct tracked_process *process);
+/* A stack of a wanted space was read without the calls of its interpreter, if it has one. */
+void walker_count_early(struct walker *walker, const struct bpf_walk_key *key);
 /* Whether the process had another space before: it has run exec since. */
 bool walker_has_other(const struct walker *walker, const struct bpf_walk_key *key,
 		      const struct tracked_process *process);

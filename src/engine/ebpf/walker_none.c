@@ -142,6 +142,12 @@ void walker_want(struct walker *walker, const struct bpf_walk_key *key,
 	(void)process;
 }
 
+void walker_count_early(struct walker *walker, const struct bpf_walk_key *key)
+{
+	(void)walker;
+	(void)key;
+}
+
 bool walker_meet(struct walker *walker, const struct bpf_walk_key *key,
 		 struct tracked_process *process)
 {
