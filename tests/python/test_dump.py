@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """dump() and files of snapshots: every format has the blocks that the tracer has."""
+import functools
 import gzip
 import json
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -25,13 +28,40 @@ def total(snapshot):
 """
 
 
-@pytest.fixture
-def run(check, python):
-    """Runs lines after the ones above; skips where this build of libwick cannot be loaded."""
+# What an interpreter of another release has of its own.
+OF_LIBC = ("ld-linux", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "linux-vdso")
+
+
+@functools.lru_cache(None)
+def library(python):
+    """The environment in which an interpreter finds this build of libwick; skips where it cannot load it."""
     env = {"WICK_LIBRARY": str(BUILD / "libwick.so.0")}
+    if hasattr(python, "release"):
+        # It runs in a root of its own, and sees only the folder of its packages: all goes there.
+        folder = python.folder / "libwick"
+        folder.mkdir(exist_ok=True)
+        listed = subprocess.run(["ldd", BUILD / "libwick.so.0"], capture_output=True, text=True, check=True)
+        needs = re.findall(r"=> (\S+)", listed.stdout)
+        for path in [BUILD / "libwick.so.0", *(path for path in needs if not any(name in path for name in OF_LIBC))]:
+            shutil.copy(path, folder)
+        inside = f"{python.release.site_inside}/libwick"
+        env = {"WICK_LIBRARY": f"{inside}/libwick.so.0", "LD_LIBRARY_PATH": inside}
     done = python.run("-c", "from wick import _library; _library.load()", env=env)
-    if done.returncode != 0:
-        pytest.skip(f"libwick cannot be loaded here: {done.stderr.splitlines()[-1]}")
+    return env if done.returncode == 0 else done.stderr.splitlines()[-1]
+
+
+@pytest.fixture
+def libwick(python):
+    env = library(python)
+    if isinstance(env, str):
+        pytest.skip(f"libwick cannot be loaded here: {env}")
+    return env
+
+
+@pytest.fixture
+def run(check, libwick):
+    """Runs lines after the ones above."""
+    env = libwick
     return lambda text, *words, **more: check(START + text, *words, env={**env, **more})
 
 

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from interpreters import BUILD, ROOT
-from test_dump import WICK, live, wick
+from interpreters import ROOT
+from test_dump import WICK, libwick, live, wick  # noqa: F401
 
 START = """
 import os, signal, shutil, sys, threading, time, warnings
@@ -28,17 +28,12 @@ SLACK = 20_000
 
 
 @pytest.fixture
-def run(python, tmp_path):
+def run(python, tmp_path, libwick):
     """Runs a program and returns (status, standard output, standard error)."""
-    env = {"WICK_LIBRARY": str(BUILD / "libwick.so.0")}
-    done = python.run("-c", "from wick import _library; _library.load()", env=env)
-    if done.returncode != 0:
-        pytest.skip(f"libwick cannot be loaded here: {done.stderr.splitlines()[-1]}")
-
     def start(text, *words, **options):
         script = tmp_path / "program.py"
         script.write_text(START + text, encoding="utf-8")
-        done = python.run("-X", "faulthandler", script, *words, env=env, cwd=tmp_path, timeout=120, **options)
+        done = python.run("-X", "faulthandler", script, *words, env=libwick, cwd=tmp_path, timeout=120, **options)
         return done.returncode, done.stdout, done.stderr
     return start
 
