@@ -13,6 +13,7 @@
 #include "bpf/python_maps.h"
 #include "bpf/scratch.h"
 #include "bpf/settings.h"
+#include "bpf/stack_copy.h"
 #include "wire/bpf_walk.h"
 
 /* How many bytes a string has. */
@@ -80,8 +81,12 @@ static long send_code(uint32_t index, void *context)
 	struct python_code_key key = {scratch->record.stack.head.key, calls->new_codes[i]};
 	uint64_t size;
 
+	/* Stacks matter more than names. */
+	if (!has_room(scratch, 2))
+		return 1;
 	size = (uint32_t)copy_code(scratch, key.address);
 	size += offsetof(struct bpf_walk_code, lines);
+	scratch->sent_bytes += (uint32_t)size;
 	if (size <= sizeof(scratch->code) &&
 	    bpf_perf_event_output(sender->ctx, &output, BPF_F_CURRENT_CPU, &scratch->code, size) ==
 		    0)

@@ -11,6 +11,9 @@
 #include "proc/maps.h"
 #include "unwind/python_walk.h"
 
+/* Of the processes that exist at one time. */
+#define PROCESSES_MAX 65536u
+
 struct process_interpreter {
 	uint32_t number;
 	struct interpreter *interpreter; /* NULL: it cannot be read */
@@ -48,7 +51,8 @@ void interpreters_free(struct interpreters *interpreters)
 
 static struct process_interpreter *find(const struct interpreters *interpreters, uint32_t number)
 {
-	for (size_t i = 0; i < interpreters->processes.count; i++)
+	/* The newest are sampled most. */
+	for (size_t i = interpreters->processes.count; i-- > 0;)
 		if (interpreters->processes.items[i].number == number)
 			return &interpreters->processes.items[i];
 	return NULL;
@@ -70,8 +74,8 @@ struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_
 	struct maps maps = {0};
 	int r;
 
-	if (known)
-		return known->interpreter;
+	if (known || interpreters->processes.count >= PROCESSES_MAX)
+		return known ? known->interpreter : NULL;
 	r = maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL);
 	if (r == 0)
 		r = interpreter_find(interpreters->languages, pid, &maps, &process.interpreter,
