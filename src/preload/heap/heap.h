@@ -25,6 +25,7 @@
 
 #include "preload/nested_call.h"
 #include "preload/runtime.h"
+#include "wire/heap_observer.h"
 #include "wire/heap_record.h"
 
 /* The call site: the frame of the caller, where a walk begins, and our own frame below it. */
@@ -95,6 +96,14 @@ static inline _Atomic uint8_t *heap_sample_kind(const void *block)
 	return &heap_sample_filter[mixed >> 32 & (HEAP_FILTER_SIZE - 1)];
 }
 
+/* Another library that sees every block: heap_observer.c. */
+extern _Atomic(const struct heap_observer *) heap_observer PRELOAD_OWN;
+
+static inline const struct heap_observer *heap_observed(void)
+{
+	return atomic_load_explicit(&heap_observer, memory_order_relaxed);
+}
+
 /* Whether an allocation or a free need not be recorded and can go straight to the real function. */
 static inline bool heap_skips(size_t size)
 {
@@ -102,6 +111,8 @@ static inline bool heap_skips(size_t size)
 	struct preload_thread *thread = preload_self;
 
 	if (__builtin_expect(on == HEAP_ON || on == HEAP_UNKNOWN, 1))
+		return false;
+	if (heap_observed())
 		return false;
 	if (on == HEAP_OFF)
 		return true;
@@ -117,7 +128,7 @@ static inline bool heap_skips_free(const void *block)
 
 	if (__builtin_expect(on == HEAP_ON || on == HEAP_UNKNOWN, 1))
 		return false;
-	if (on == HEAP_STEPPED)
+	if (on == HEAP_STEPPED || heap_observed())
 		return false;
 	return on == HEAP_OFF ||
 	       atomic_load_explicit(heap_sample_kind(block), memory_order_relaxed) == 0;

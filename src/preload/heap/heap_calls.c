@@ -115,6 +115,25 @@ size_t heap_usable_size(const void *block, size_t size)
 }
 
 /*
+ * An observer is called outside of what we record: it may allocate itself.
+ */
+static inline void observe_allocated(const struct heap_site *site, void *block, size_t size)
+{
+	const struct heap_observer *observer = heap_observed();
+
+	if (__builtin_expect(observer && block, 0))
+		observer->allocated(block, size, site->pc);
+}
+
+static inline void observe_freeing(void *block)
+{
+	const struct heap_observer *observer = heap_observed();
+
+	if (__builtin_expect(observer != NULL, 0))
+		observer->freeing(block);
+}
+
+/*
  * The most frequent functions return at once if nothing is recorded; the rest is in a function that
  * they tail-call, so that its caller is the program.
  */
@@ -130,6 +149,7 @@ static __attribute__((noinline)) void *record_malloc(size_t size)
 	block = real_malloc(size);
 	heap_allocated(thread, &site, SESSION_MALLOC, block, size);
 	heap_leave(thread);
+	observe_allocated(&site, block, size);
 	return block;
 }
 
@@ -150,6 +170,7 @@ static __attribute__((noinline)) void *record_calloc(size_t count, size_t size)
 	block = real_calloc(count, size);
 	heap_allocated(thread, &site, SESSION_CALLOC, block, count * size);
 	heap_leave(thread);
+	observe_allocated(&site, block, count * size);
 	return block;
 }
 
@@ -166,6 +187,7 @@ static __attribute__((noinline)) void record_free(void *block)
 
 	if (!block || heap_is_early(block) || !is_found())
 		return;
+	observe_freeing(block);
 	thread = heap_enter(&site);
 	heap_freed_at(thread, &site, SESSION_MALLOC, block);
 	real_free(block);
@@ -194,6 +216,7 @@ PRELOAD_EXPORT void free(void *block)
                                                                                                    \
 		if (!block || heap_is_early(block) || !is_found())                                 \
 			return;                                                                    \
+		observe_freeing(block);                                                            \
 		thread = heap_enter(&site);                                                        \
 		heap_freed_at(thread, &site, call, block);                                         \
 		if (!real)                                                                         \
@@ -224,15 +247,30 @@ static void *leave_early(void *block, size_t size)
 	return other;
 }
 
+static bool say_moves(struct preload_thread **ret_thread, const struct heap_site *site, void *block)
+{
+	const struct heap_observer *observer = heap_observed();
+
+	if (__builtin_expect(observer && block, 0))
+		observer->moving(block);
+	*ret_thread = heap_enter(site);
+	return heap_moves(*ret_thread, site, block);
+}
+
 /* Records the result of realloc(). The block is freed if size 0 returned NULL. */
 static void *say_moved(struct preload_thread *thread, const struct heap_site *site, bool moves,
 		       const void *old, void *block, size_t size)
 {
+	const struct heap_observer *observer = heap_observed();
+
 	if (block)
 		heap_allocated(thread, site, SESSION_REALLOC, block, size);
 	else if (moves && size > 0)
 		heap_stayed(thread, old);
 	heap_leave(thread);
+	observe_allocated(site, block, size);
+	if (__builtin_expect(observer && !block && old && size > 0, 0))
+		observer->stayed((void *)(uintptr_t)old);
 	return block;
 }
 
@@ -247,8 +285,7 @@ PRELOAD_EXPORT void *realloc(void *block, size_t size)
 		return leave_early(block, size);
 	if (!is_found())
 		return heap_early(size, 0);
-	thread = heap_enter(&site);
-	moves = heap_moves(thread, &site, block);
+	moves = say_moves(&thread, &site, block);
 	return say_moved(thread, &site, moves, old, real_realloc(block, size), size);
 }
 
@@ -263,10 +300,10 @@ PRELOAD_EXPORT void *reallocarray(void *block, size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	if (!is_found() || heap_is_early(block) || !real_reallocarray)
+	/* The real one calls realloc(), which an observer would see twice. */
+	if (!is_found() || heap_is_early(block) || !real_reallocarray || heap_observed())
 		return realloc(block, count * size);
-	thread = heap_enter(&site);
-	moves = heap_moves(thread, &site, block);
+	moves = say_moves(&thread, &site, block);
 	return say_moved(thread, &site, moves, old, real_reallocarray(block, count, size),
 			 count * size);
 }
@@ -283,6 +320,7 @@ PRELOAD_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 	r = real_posix_memalign(ret, alignment, size);
 	heap_allocated(thread, &site, SESSION_ALIGNED, r == 0 ? *ret : NULL, size);
 	heap_leave(thread);
+	observe_allocated(&site, r == 0 ? *ret : NULL, size);
 	return r;
 }
 
@@ -300,6 +338,7 @@ PRELOAD_EXPORT int posix_memalign(void **ret, size_t alignment, size_t size)
 		block = real_##name arguments;                                                     \
 		heap_allocated(thread, &site, SESSION_ALIGNED, block, size);                       \
 		heap_leave(thread);                                                                \
+		observe_allocated(&site, block, size);                                             \
 		return block;                                                                      \
 	}                                                                                          \
 	_Static_assert(1, "takes a semicolon")

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "preload/heap/heap.h"
+#include "preload/real_functions.h"
+#include "wire/heap_observer.h"
+
+_Atomic(const struct heap_observer *) heap_observer;
+
+PRELOAD_EXPORT int wick_observe_heap(const struct heap_observer *observer)
+{
+	const struct heap_observer *none = NULL;
+
+	if (!observer) {
+		atomic_store(&heap_observer, NULL);
+		return 0;
+	}
+	if (observer->version != HEAP_OBSERVER_VERSION || observer->bytes < sizeof(*observer))
+		return -EINVAL;
+	return atomic_compare_exchange_strong(&heap_observer, &none, observer) ? 0 : -EBUSY;
+}
