@@ -38,12 +38,14 @@ static struct {
 
 void codes_lock(void)
 {
+	tracer_thread.locks++;
 	pthread_mutex_lock(&codes.lock);
 }
 
 void codes_unlock(void)
 {
 	pthread_mutex_unlock(&codes.lock);
+	tracer_thread.locks--;
 }
 
 static struct code *code_at(uint32_t id)
@@ -284,6 +286,21 @@ static int link_word(enum tracer_table_id table, uint32_t word, bool is_copied)
 		id, code_at(id)->first[table], is_copied ? line_of(object, value) : NO_LINE};
 	code_at(id)->first[table] = word + 1;
 	return 0;
+}
+
+bool codes_are_watched(const uint64_t *words, uint32_t count)
+{
+	bool are_watched = true;
+
+	codes_lock();
+	for (uint32_t i = 0; are_watched && i < count; i++) {
+		uint32_t id =
+			find((PyCodeObject *)(uintptr_t)(words[i] >> CODES_INSTRUCTION_BITS << 3));
+
+		are_watched = id != TRACE_NONE && code_at(id)->is_watched;
+	}
+	codes_unlock();
+	return are_watched;
 }
 
 int codes_link(enum tracer_table_id table, uint32_t stack_id, const PyInterpreterState *interpreter)

@@ -44,6 +44,9 @@ int codes_link(enum tracer_table_id table, uint32_t stack, const PyInterpreterSt
  */
 void codes_watch(enum tracer_table_id table, uint32_t stack);
 
+/* Whether all code objects of a stack are known and watched. Needs no GIL. */
+bool codes_are_watched(const uint64_t *words, uint32_t count);
+
 /* What a word of a stack stands for. */
 struct codes_call {
 	PyObject *file; /* new references; NULL: no string */

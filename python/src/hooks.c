@@ -139,8 +139,10 @@ static void *raw_malloc(void *context, size_t size)
 {
 	struct tracer_thread *thread = &tracer_thread;
 	const PyMemAllocatorEx *real = real_of(context);
+	uint32_t outer = tracer_thread_enter(THREAD_NESTED);
 	void *block = real->malloc(real->ctx, size);
 
+	thread->state = outer;
 	record_raw(thread, block, size);
 	return block;
 }
@@ -149,8 +151,10 @@ static void *raw_calloc(void *context, size_t count, size_t size)
 {
 	struct tracer_thread *thread = &tracer_thread;
 	const PyMemAllocatorEx *real = real_of(context);
+	uint32_t outer = tracer_thread_enter(THREAD_NESTED);
 	void *block = real->calloc(real->ctx, count, size);
 
+	thread->state = outer;
 	record_raw(thread, block, count * size);
 	return block;
 }
@@ -171,10 +175,13 @@ static void raw_free(void *context, void *block)
 {
 	const PyMemAllocatorEx *real = real_of(context);
 	struct trace_block freed;
+	uint32_t outer;
 
 	if (block && !(tracer_thread.state & THREAD_NESTED))
 		(void)record_free(&tracer.tables[TABLE_LOCKED], block, &freed);
+	outer = tracer_thread_enter(THREAD_NESTED);
 	real->free(real->ctx, block);
+	tracer_thread.state = outer;
 }
 
 static PyMemAllocatorEx functions_of(PyMemAllocatorDomain domain, PyMemAllocatorEx *real)

@@ -13,6 +13,8 @@
 #include "stacks.h"
 
 #define CALLS_MAX 65535
+/* Return addresses of a stack. */
+#define NATIVE_MAX 32
 
 static PyObject *start(PyObject *module, PyObject *arguments, PyObject *names)
 {
@@ -36,6 +38,7 @@ static PyObject *start(PyObject *module, PyObject *arguments, PyObject *names)
 	if (atomic_load(&tracer.is_tracing))
 		Py_RETURN_NONE;
 	settings.calls_max = (uint32_t)calls;
+	settings.native_max = with_native ? NATIVE_MAX : 0;
 	settings.events_bytes = (size_t)events_kb << 10;
 	settings.stacks_max = (uint32_t)stacks_max;
 	if (tracer_start(&settings, &problem) < 0)
@@ -296,6 +299,14 @@ static PyObject *stack_native(PyObject *module, PyObject *argument)
 	return parse_id(argument, stacks_has_stack, "stack", &id) ? stacks_native(id) : NULL;
 }
 
+static PyObject *stack_native_places(PyObject *module, PyObject *argument)
+{
+	uint32_t id;
+
+	(void)module;
+	return parse_id(argument, stacks_has_stack, "stack", &id) ? stacks_native_places(id) : NULL;
+}
+
 static PyObject *site(PyObject *module, PyObject *argument)
 {
 	const struct trace_site *found;
@@ -425,6 +436,8 @@ static PyMethodDef methods[] = {
 	{"stack", stack, METH_O, "stack(id) -> (frames, total_nframe)"},
 	{"stack_names", stack_names, METH_O, "stack_names(id) -> tuple of str"},
 	{"stack_native", stack_native, METH_O, "stack_native(id) -> tuple of addresses"},
+	{"stack_native_places", stack_native_places, METH_O,
+	 "stack_native_places(id) -> tuple of (path or None, address in that file)"},
 	{"site", site, METH_O, "site(id) -> (stack, domain, thread, interpreter)"},
 	{"call_before_stop", call_before_stop, METH_O,
 	 "call_before_stop(function): call it whenever tracing is about to stop; None: no more"},
@@ -491,7 +504,8 @@ PyMODINIT_FUNC PyInit__tracer(void)
 	if (!is_right_python())
 		return NULL;
 	module = PyModule_Create(&definition);
-	if (module && (snapshot_add_type(module) < 0 || stop_at_exit(module) < 0))
+	if (module && (snapshot_add_type(module) < 0 || stop_at_exit(module) < 0 ||
+		       PyModule_AddIntConstant(module, "NATIVE_DOMAIN", TRACER_C_DOMAIN) < 0))
 		Py_CLEAR(module);
 	return module;
 }

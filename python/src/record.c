@@ -5,8 +5,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "c_blocks.h"
 #include "codes.h"
 #include "event_records.h"
+#include "modules.h"
 
 /* The interpreter counts the calls of a traceback in 16 bits. */
 #define DEPTH_MAX UINT16_MAX
@@ -106,10 +108,25 @@ static uint32_t stack_depth(struct tracer_table *table, const PyThreadState *thr
 	return memo->value;
 }
 
-/* Walks the Python stack of a thread into the table's room for words. */
-static inline void walk_stack(struct tracer_table *table, const PyThreadState *thread,
-			      uint32_t domain, struct trace_walk *walk)
+/* Appends return addresses to the words of a stack; returns the sum of their hashes. */
+static uint64_t add_native(uint64_t *words, uint32_t calls, const struct native_stack *native)
 {
+	uint64_t key = calls * TRACE_WORD_KEY;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < native->count; i++) {
+		key += TRACE_WORD_KEY;
+		words[calls + i] = native->words[i];
+		sum += trace_word_hash(native->words[i], key);
+	}
+	return sum;
+}
+
+/* Walks the Python stack of a thread into the table's room for words. */
+static inline void walk_stack(struct tracer_table *table, const struct record_caller *caller,
+			      struct trace_walk *walk)
+{
+	const PyThreadState *thread = caller->thread;
 	const version_frame *frame = first_frame(thread);
 	const version_frame *top = frame;
 	uint32_t calls_max = tracer.settings.calls_max;
@@ -133,8 +150,11 @@ static inline void walk_stack(struct tracer_table *table, const PyThreadState *t
 					    words[0] & ~(uint64_t)CODES_INSTRUCTION_MAX)
 			      : calls;
 	walk->words = words;
-	walk->key = trace_key(calls, 0, depth, interpreter_number(thread));
-	walk->key.owner = trace_owner(domain, thread_number());
+	walk->key = trace_key(calls, caller->native ? caller->native->count : 0, depth,
+			      interpreter_number(thread));
+	walk->key.owner = trace_owner(caller->domain, thread_number());
+	if (caller->native)
+		sum += add_native(words, calls, caller->native);
 	walk->hash = trace_walk_hash(&walk->key, sum);
 }
 
@@ -169,9 +189,9 @@ static uint32_t new_site(struct tracer_table *table, const PyThreadState *thread
  * table locked, but unlocks it in between: what the caller knows of the table is stale afterwards.
  */
 static uint32_t __attribute__((noinline))
-learn_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
-	   struct trace_walk *walk)
+learn_site(struct tracer_table *table, const struct record_caller *caller, struct trace_walk *walk)
 {
+	bool holds_gil = caller->holds_gil;
 	PyGILState_STATE state = PyGILState_UNLOCKED;
 	uint32_t outer;
 	uint32_t stack;
@@ -186,11 +206,11 @@ learn_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
 		tracer_thread.state = outer;
 		tracer_lock(table);
 		/* Another thread may have used the room for words. */
-		walk_stack(table, thread, trace_key_domain(&walk->key), walk);
+		walk_stack(table, caller, walk);
 	}
 	site = trace_sites_find(&table->sites, walk);
 	if (site == TRACE_NONE)
-		site = new_site(table, thread, walk);
+		site = new_site(table, caller->thread, walk);
 	stack = trace_site(&table->sites, site)->stack;
 	tracer_unlock(table);
 	outer = tracer_thread_enter(THREAD_OWN);
@@ -202,36 +222,51 @@ learn_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
 	return site;
 }
 
-static uint32_t threadless_site(struct tracer_table *table, uint32_t domain)
+/* The site without calls of Python. */
+static uint32_t threadless_site(struct tracer_table *table, const struct record_caller *caller)
 {
-	struct trace_walk walk = {.key = trace_key(0, 0, 1, 0), .words = table->words};
+	const struct native_stack *native = caller->native;
+	struct trace_walk walk = {.key = trace_key(0, native ? native->count : 0, 1, 0),
+				  .words = table->words};
 	uint32_t site;
 
-	walk.key.owner = trace_owner(domain, thread_number());
-	walk.hash = trace_walk_hash(&walk.key, 0);
+	walk.key.owner = trace_owner(caller->domain, thread_number());
+	walk.hash = trace_walk_hash(&walk.key, native ? add_native(table->words, 0, native) : 0);
 	site = trace_sites_find(&table->sites, &walk);
 	return site != TRACE_NONE ? site : new_site(table, NULL, &walk);
 }
 
-static uint32_t walked_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
-			    uint32_t domain)
+/*
+ * C code may hold locks of its own while it allocates, and a thread with the GIL may wait for them:
+ * a new stack is then linked without the GIL, to code objects that are known already.
+ */
+static uint32_t site_without_gil(struct tracer_table *table, const struct record_caller *caller,
+				 const struct trace_walk *walk)
+{
+	if (caller->thread->interp == tracer.main_interpreter &&
+	    codes_are_watched(walk->words, trace_key_calls(&walk->key)))
+		return new_site(table, caller->thread, walk);
+	return threadless_site(table, caller);
+}
+
+static uint32_t walked_site(struct tracer_table *table, const struct record_caller *caller)
 {
 	struct trace_walk walk;
 	uint32_t site;
 
-	walk_stack(table, thread, domain, &walk);
+	walk_stack(table, caller, &walk);
 	site = trace_sites_find(&table->sites, &walk);
 	if (__builtin_expect(site != TRACE_NONE, 1))
 		return site;
-	return learn_site(table, thread, holds_gil, &walk);
+	if (!caller->holds_gil && caller->domain == TRACER_C_DOMAIN)
+		return site_without_gil(table, caller, &walk);
+	return learn_site(table, caller, &walk);
 }
 
 /* The site for a block that the running thread allocates. The table is locked. */
-static uint32_t current_site(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
-			     uint32_t domain)
+static uint32_t current_site(struct tracer_table *table, const struct record_caller *caller)
 {
-	return thread ? walked_site(table, thread, holds_gil, domain)
-		      : threadless_site(table, domain);
+	return caller->thread ? walked_site(table, caller) : threadless_site(table, caller);
 }
 
 /*
@@ -256,11 +291,39 @@ static void remember_site(struct tracer_table *table, const PyThreadState *threa
 
 uint32_t record_site(struct tracer_table *table, PyThreadState *thread)
 {
-	uint32_t site = current_site(table, thread, true, 0);
+	const struct record_caller caller = {thread, true, 0, NULL};
+	uint32_t site = current_site(table, &caller);
 
 	if (thread)
 		remember_site(table, thread, site);
 	return site;
+}
+
+/* NULL: return addresses are not wanted. Not with a table locked. */
+static const struct native_stack *take_native(struct native_stack *room)
+{
+	uint32_t outer;
+
+	if (__builtin_expect(tracer.settings.native_max == 0, 1))
+		return NULL;
+	outer = tracer_thread_enter(THREAD_OWN);
+	native_walk(room, tracer.settings.native_max);
+	tracer_thread.state = outer;
+	return room;
+}
+
+/* Unlocks a table and notes the modules of its new stacks. */
+static void unlock_and_name(struct tracer_table *table, const struct record_caller *caller)
+{
+	bool is_new = caller->native && table->stacks_named != table->sites.stack_count;
+	uint32_t outer;
+
+	tracer_unlock(table);
+	if (__builtin_expect(!is_new, 1))
+		return;
+	outer = tracer_thread_enter(THREAD_OWN);
+	c_blocks_hook_new_modules(modules_name_stacks(table_id(table)));
+	tracer_thread.state = outer;
 }
 
 void record_peak(int64_t bytes)
@@ -325,16 +388,25 @@ void record_put(struct tracer_table *table, int result, const struct trace_block
 	put_event(table, TRACE_ALLOCATION, block);
 }
 
-void record_allocation(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
-		       const void *start, size_t size)
+void record_block(struct tracer_table *table, const struct record_caller *caller, const void *start,
+		  size_t size)
 {
 	struct trace_block block = {(uint64_t)(uintptr_t)start, size, 0};
 	struct trace_block old;
 
 	tracer_lock(table);
-	block.site = current_site(table, thread, holds_gil, 0);
+	block.site = current_site(table, caller);
 	record_put(table, trace_blocks_put(&table->blocks, &block, &old), &block, &old);
-	tracer_unlock(table);
+	unlock_and_name(table, caller);
+}
+
+void record_allocation(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
+		       const void *start, size_t size)
+{
+	struct native_stack native;
+	const struct record_caller caller = {thread, holds_gil, 0, take_native(&native)};
+
+	record_block(table, &caller, start, size);
 }
 
 bool record_free(struct tracer_table *table, const void *start, struct trace_block *ret)
@@ -367,13 +439,15 @@ void record_reuse(const void *object, const PyTypeObject *type)
 {
 	struct tracer_table *table = &tracer.tables[TABLE_GIL];
 	uint64_t address = (uint64_t)(uintptr_t)object - version_header_bytes(type);
+	struct native_stack native;
+	struct record_caller caller = {version_current_thread(), true, 0, take_native(&native)};
 	struct trace_block block;
 	struct trace_block old;
 	uint32_t site;
 
 	tracer_lock(table);
 	if (trace_blocks_get(&table->blocks, address, &block)) {
-		site = current_site(table, version_current_thread(), true, 0);
+		site = current_site(table, &caller);
 		if (site != block.site) {
 			put_event(table, TRACE_FREE, &block);
 			uncount_block(table, block.site, block.size);
@@ -383,7 +457,7 @@ void record_reuse(const void *object, const PyTypeObject *type)
 			put_event(table, TRACE_ALLOCATION, &block);
 		}
 	}
-	tracer_unlock(table);
+	unlock_and_name(table, &caller);
 }
 
 static void put_tracked_event(const struct tracer_table *table, enum trace_event_kind kind,
@@ -406,13 +480,15 @@ int record_tracked(PyThreadState *thread, bool holds_gil, uint32_t domain, uint6
 		   uint64_t size)
 {
 	struct tracer_table *table = &tracer.tables[TABLE_LOCKED];
+	struct native_stack native;
+	const struct record_caller caller = {thread, holds_gil, domain, take_native(&native)};
 	struct tracked_block block = {address, size, domain, 0};
 	struct tracked_block *known;
 	uint32_t site;
 	int r;
 
 	tracer_lock(table);
-	site = current_site(table, thread, holds_gil, domain);
+	site = current_site(table, &caller);
 	block.site = site + 1;
 	known = tracked_blocks_find(&tracer.tracked, domain, address);
 	if (known)
@@ -422,7 +498,7 @@ int record_tracked(PyThreadState *thread, bool holds_gil, uint32_t domain, uint6
 		count_block(table, site, size);
 		put_tracked_event(table, TRACE_ALLOCATION, &block);
 	}
-	tracer_unlock(table);
+	unlock_and_name(table, &caller);
 	return r;
 }
 

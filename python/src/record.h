@@ -10,7 +10,16 @@
  * when a code object is seen for the first time (codes.h).
  */
 
+#include "native_walk.h"
 #include "tracer.h"
+
+/* Who asks for memory. */
+struct record_caller {
+	PyThreadState *thread; /* NULL: none */
+	bool holds_gil;
+	uint32_t domain;
+	const struct native_stack *native; /* NULL: not wanted */
+};
 
 /* The site of a walk that found no memory or no room. */
 #define RECORD_UNKNOWN_SITE 0u
@@ -24,6 +33,9 @@ int record_begin(struct tracer_table *table);
  */
 void record_allocation(struct tracer_table *table, PyThreadState *thread, bool holds_gil,
 		       const void *block, size_t size);
+/* The same for any caller. Without the GIL, blocks of C code do not wait for it. */
+void record_block(struct tracer_table *table, const struct record_caller *caller, const void *block,
+		  size_t size);
 /* Removes a block. Returns whether it was known. Takes the table's lock. */
 bool record_free(struct tracer_table *table, const void *block, struct trace_block *ret);
 /* Adds a block again that record_free() returned: it was not freed after all. */

@@ -35,12 +35,12 @@ static uint32_t filter_place(const void *block)
 	return (uint32_t)((uintptr_t)block >> 12) & ((1u << FILTER_BITS) - 1);
 }
 
-static bool may_be_recorded(const void *block)
+bool sampled_may_know(const void *block)
 {
 	return atomic_load_explicit(&sampled.filter[filter_place(block)], memory_order_relaxed);
 }
 
-static void filter_add(const void *block)
+void sampled_add(const void *block)
 {
 	_Atomic uint8_t *count = &sampled.filter[filter_place(block)];
 	uint8_t old = atomic_load_explicit(count, memory_order_relaxed);
@@ -50,7 +50,7 @@ static void filter_add(const void *block)
 }
 
 /* A count that has reached the most it can hold stays there: it is not known any more. */
-static void filter_remove(const void *block)
+void sampled_remove(const void *block)
 {
 	_Atomic uint8_t *count = &sampled.filter[filter_place(block)];
 	uint8_t old = atomic_load_explicit(count, memory_order_relaxed);
@@ -92,7 +92,7 @@ static void record(PyThreadState *thread, bool holds_gil, void *block, size_t si
 {
 	if (!block || !is_recorded())
 		return;
-	filter_add(block);
+	sampled_add(block);
 	record_allocation(&tracer.tables[TABLE_LOCKED], thread, holds_gil, block, size);
 }
 
@@ -101,7 +101,7 @@ static void __attribute__((noinline)) forget(void *block)
 	struct trace_block freed;
 
 	if (record_free(&tracer.tables[TABLE_LOCKED], block, &freed))
-		filter_remove(block);
+		sampled_remove(block);
 }
 
 static void __attribute__((noinline)) object_sampled(void *block, size_t size, int64_t *left)
@@ -150,6 +150,15 @@ static void *object_malloc_by_blocks(void *context, size_t size)
 	return object_malloc_slowly(real, size, left <= 0);
 }
 
+/* When C code's blocks are seen too: no request is passed on unmarked. */
+static void *object_malloc_marked(void *context, size_t size)
+{
+	int64_t left = sampled.left - cost_of(size);
+
+	sampled.left = left;
+	return object_malloc_slowly(real_of(context), size, left <= 0);
+}
+
 static void *object_calloc(void *context, size_t count, size_t size)
 {
 	const PyMemAllocatorEx *real = real_of(context);
@@ -167,7 +176,7 @@ static void *reallocate(const PyMemAllocatorEx *real, void *old, size_t size)
 {
 	struct tracer_table *table = &tracer.tables[TABLE_LOCKED];
 	struct trace_block freed;
-	bool is_known = old && may_be_recorded(old) && record_free(table, old, &freed);
+	bool is_known = old && sampled_may_know(old) && record_free(table, old, &freed);
 	uint32_t outer = tracer_thread_enter(THREAD_NESTED);
 	void *block = real->realloc(real->ctx, old, size);
 
@@ -175,7 +184,7 @@ static void *reallocate(const PyMemAllocatorEx *real, void *old, size_t size)
 	if (is_known && !block)
 		record_restore(table, &freed);
 	else if (is_known)
-		filter_remove(old);
+		sampled_remove(old);
 	return block;
 }
 
@@ -196,9 +205,26 @@ static void any_free(void *context, void *block)
 {
 	const PyMemAllocatorEx *real = real_of(context);
 
-	if (__builtin_expect(may_be_recorded(block), 0))
+	if (__builtin_expect(sampled_may_know(block), 0))
 		forget(block);
 	real->free(real->ctx, block);
+}
+
+bool sampled_is_due(size_t size)
+{
+	tracer_thread.left_bytes -= cost_of(size);
+	if (tracer_thread.left_bytes > 0)
+		return false;
+	tracer_thread.left_bytes = next_left();
+	return true;
+}
+
+static void any_free_marked(void *context, void *block)
+{
+	uint32_t outer = tracer_thread_enter(THREAD_NESTED);
+
+	any_free(context, block);
+	tracer_thread.state = outer;
 }
 
 static void raw_sampled(void *block, size_t size)
@@ -206,30 +232,31 @@ static void raw_sampled(void *block, size_t size)
 	PyThreadState *own;
 	bool holds_gil;
 
-	tracer_thread.left_bytes -= cost_of(size);
-	if (tracer_thread.left_bytes > 0)
-		return;
-	tracer_thread.left_bytes = next_left();
-	if (!block || !is_recorded())
+	if (!sampled_is_due(size) || !block || !is_recorded())
 		return;
 	own = record_own_thread(&holds_gil);
 	record(own, holds_gil, block, size);
 }
 
+/* C code's blocks are seen too: these are not among them. */
 static void *raw_malloc(void *context, size_t size)
 {
+	uint32_t outer = tracer_thread_enter(THREAD_NESTED);
 	void *block = real_of(context)->malloc(real_of(context)->ctx, size);
 
-	if (!(tracer_thread.state & THREAD_NESTED))
+	tracer_thread.state = outer;
+	if (!(outer & THREAD_NESTED))
 		raw_sampled(block, size);
 	return block;
 }
 
 static void *raw_calloc(void *context, size_t count, size_t size)
 {
+	uint32_t outer = tracer_thread_enter(THREAD_NESTED);
 	void *block = real_of(context)->calloc(real_of(context)->ctx, count, size);
 
-	if (!(tracer_thread.state & THREAD_NESTED))
+	tracer_thread.state = outer;
+	if (!(outer & THREAD_NESTED))
 		raw_sampled(block, count * size);
 	return block;
 }
@@ -253,6 +280,10 @@ void sampled_hooks_functions(PyMemAllocatorDomain domain, PyMemAllocatorEx *allo
 	allocator->calloc = object_calloc;
 	allocator->realloc = object_realloc;
 	allocator->free = any_free;
+	if (tracer.settings.native_max > 0) {
+		allocator->malloc = object_malloc_marked;
+		allocator->free = any_free_marked;
+	}
 	if (domain != PYMEM_DOMAIN_RAW)
 		return;
 	allocator->malloc = raw_malloc;

@@ -2,6 +2,7 @@
 #include "stacks.h"
 
 #include "codes.h"
+#include "modules.h"
 
 /* Frames of stacks that were asked for. */
 static struct trace_array made[TABLE_COUNT] = {{.item_bytes = sizeof(PyObject *)},
@@ -136,6 +137,22 @@ PyObject *stacks_native(uint32_t id)
 	return addresses;
 }
 
+PyObject *stacks_native_places(uint32_t id)
+{
+	struct stack_view stack = stack_at(id);
+	PyObject *places = PyTuple_New(stack.native);
+
+	for (uint32_t i = 0; places && i < stack.native; i++) {
+		PyObject *place = modules_place(table_of(id), stack.first + stack.calls + i);
+
+		if (!place)
+			Py_CLEAR(places);
+		else
+			PyTuple_SET_ITEM(places, i, place);
+	}
+	return places;
+}
+
 const struct trace_site *stacks_site(uint32_t id)
 {
 	return trace_site(sites_of(id), id & ~TRACER_LOCKED_BIT);
@@ -158,7 +175,8 @@ static uint32_t site_of_block(uint32_t domain, uint64_t address)
 	tracked = tracked_blocks_find(&tracer.tracked, domain, address);
 	if (tracked)
 		site = (tracked->site - 1) | TRACER_LOCKED_BIT;
-	else if (domain == 0 && trace_blocks_get(&locked->blocks, address, &block))
+	else if (trace_blocks_get(&locked->blocks, address, &block) &&
+		 trace_key_domain(&trace_site(&locked->sites, block.site)->key) == domain)
 		site = block.site | TRACER_LOCKED_BIT;
 	tracer_unlock(locked);
 	if (site == TRACE_NONE && domain == 0) {

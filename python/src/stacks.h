@@ -23,6 +23,9 @@ PyObject *stacks_names(uint32_t stack);
 /* A tuple of return addresses, innermost first. */
 PyObject *stacks_native(uint32_t stack);
 
+/* A tuple of (path or None, address as in that file) for each of them. */
+PyObject *stacks_native_places(uint32_t stack);
+
 const struct trace_site *stacks_site(uint32_t site);
 /* The id of a site's stack. */
 uint32_t stacks_of_site(uint32_t site);

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "c_blocks.h"
 #include "codes.h"
+#include "modules.h"
 #include "patch.h"
 #include "record.h"
 
@@ -17,10 +19,12 @@ static void before_fork(void)
 	for (int id = 0; id < TABLE_COUNT; id++)
 		tracer_lock(&tracer.tables[id]);
 	codes_lock();
+	modules_lock();
 }
 
 static void after_fork(void)
 {
+	modules_unlock();
 	codes_unlock();
 	for (int id = TABLE_COUNT; id-- > 0;)
 		tracer_unlock(&tracer.tables[id]);
@@ -79,7 +83,8 @@ static int prepare_once(void)
 /* The table is locked: a thread without the GIL may have begun a record before the last stop. */
 static int prepare_locked(struct tracer_table *table, const struct tracer_settings *settings)
 {
-	size_t words = (size_t)settings->calls_max + settings->native_max + 1;
+	/* A thread may still be adding the addresses that the last start() asked for. */
+	size_t words = (size_t)settings->calls_max + NATIVE_WALK_MAX;
 
 	if (words > table->words_max) {
 		uint64_t *room = trace_memory_map(&tracer.memory, words * sizeof(*room));
@@ -117,6 +122,10 @@ static void note_time(void)
 
 int tracer_start(const struct tracer_settings *settings, const char **ret_problem)
 {
+	*ret_problem = "libgcc_s.so.1, which walks the frames of C code, cannot be loaded: install "
+		       "libgcc, or start without native=True";
+	if (settings->native_max > 0 && native_walk_begin() < 0)
+		return -ENOSYS;
 	*ret_problem = "there is not enough memory to trace";
 	if (prepare_once() < 0 || prepare_table(&tracer.tables[TABLE_GIL], settings) < 0 ||
 	    prepare_table(&tracer.tables[TABLE_LOCKED], settings) < 0)
@@ -140,6 +149,12 @@ int tracer_start(const struct tracer_settings *settings, const char **ret_proble
 		return -EBUSY;
 	}
 	patch_install(!tracer.is_sampled);
+	if (settings->native_max > 0 && c_blocks_begin() < 0) {
+		tracer_stop();
+		*ret_problem = "the allocations of C code cannot be hooked in this process: run it "
+			       "with python3 -m wick.tracemalloc --native";
+		return -ENOSYS;
+	}
 	return 0;
 }
 
@@ -147,6 +162,7 @@ void tracer_stop(void)
 {
 	atomic_store(&tracer.is_tracing, false);
 	tracer_choose_way();
+	c_blocks_end();
 	patch_remove();
 	hooks_remove();
 	tracer_clear();
@@ -203,5 +219,6 @@ int64_t tracer_live_bytes(void)
 void tracer_choose_way(void)
 {
 	tracer.is_simple = atomic_load(&tracer.is_tracing) && !tracer.is_sampled &&
-			   !tracer.events.slots && !tracer.tables[TABLE_GIL].has_lock;
+			   tracer.settings.native_max == 0 && !tracer.events.slots &&
+			   !tracer.tables[TABLE_GIL].has_lock;
 }

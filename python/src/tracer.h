@@ -7,7 +7,8 @@
  *
  * There are two tables. The first holds blocks of the domains "mem" and "object", which are used
  * with the GIL only; the GIL is its lock, until an interpreter with a GIL of its own may exist. The
- * second holds blocks of the domain "raw", tracked blocks and sampled blocks; it has a lock.
+ * second holds blocks of the domain "raw", tracked blocks, sampled blocks and blocks of C code; it
+ * has a lock.
  *
  * Locks: the GIL before a table's lock. Who holds a table's lock waits for nothing and allocates
  * nothing but pages of the kernel.
@@ -27,6 +28,9 @@
 #include "block_trace/tracked.h"
 
 enum tracer_table_id { TABLE_GIL = 0, TABLE_LOCKED = 1, TABLE_COUNT };
+
+/* The domain of blocks that C code allocated without Python's allocators ("WCK"). */
+#define TRACER_C_DOMAIN 0x57434bu
 
 /* Sites and stacks of the second table have this bit in their ids. */
 #define TRACER_LOCKED_BIT 0x80000000u
@@ -65,14 +69,15 @@ struct tracer_table {
 	size_t words_max;
 	struct frame_memo depths[FRAME_MEMOS];
 	struct frame_memo sites_of_frames[FRAME_MEMOS];
+	uint32_t stacks_named; /* stacks whose modules are known: modules.h */
 	_Atomic int64_t bytes; /* live, traced */
 	bool has_lock;         /* else the GIL protects it */
 	pthread_mutex_t lock;
 };
 
 struct tracer_settings {
-	uint32_t calls_max; /* nframe */
-	uint32_t native_max;
+	uint32_t calls_max;    /* nframe */
+	uint32_t native_max;   /* return addresses of a stack; 0: C code is not traced */
 	double sampling_bytes; /* 0: not sampled by bytes */
 	double probability;    /* 0: not sampled by blocks */
 	size_t events_bytes;
@@ -117,6 +122,7 @@ enum thread_state {
 struct tracer_thread {
 	uint32_t id;        /* of the kernel; 0: not asked yet */
 	uint32_t state;     /* enum thread_state */
+	uint32_t locks;     /* tables that it has locked: a signal handler must not wait for them */
 	int64_t left_bytes; /* until the next sampled block of the domain "raw" */
 };
 
@@ -134,14 +140,18 @@ static inline uint32_t tracer_thread_enter(enum thread_state state)
 
 static inline void tracer_lock(struct tracer_table *table)
 {
-	if (table->has_lock)
-		pthread_mutex_lock(&table->lock);
+	if (!table->has_lock)
+		return;
+	tracer_thread.locks++;
+	pthread_mutex_lock(&table->lock);
 }
 
 static inline void tracer_unlock(struct tracer_table *table)
 {
-	if (table->has_lock)
-		pthread_mutex_unlock(&table->lock);
+	if (!table->has_lock)
+		return;
+	pthread_mutex_unlock(&table->lock);
+	tracer_thread.locks--;
 }
 
 /* What start() raises as RuntimeError is in *ret_problem. Returns 0 or a negative errno. */
@@ -168,6 +178,13 @@ void sampled_hooks_functions(PyMemAllocatorDomain domain, PyMemAllocatorEx *allo
 void sampled_hooks_end(void);
 /* The probability with which a block of this size is sampled. */
 double sampled_probability(uint64_t size);
+
+/* Whether the running thread's next block without the GIL is sampled. */
+bool sampled_is_due(size_t size);
+/* Note and forget a sampled block; whether one may be known. */
+void sampled_add(const void *block);
+void sampled_remove(const void *block);
+bool sampled_may_know(const void *block);
 
 /* The real functions of a domain, valid while hooks are installed and for ever after. */
 extern PyMemAllocatorEx hooks_real[3];

@@ -33,13 +33,14 @@ get_traced_memory = _tracer.get_traced_memory
 get_tracemalloc_memory = _tracer.get_tracemalloc_memory
 is_tracing = _tracer.is_tracing
 reset_peak = _tracer.reset_peak
+NATIVE_DOMAIN = _tracer.NATIVE_DOMAIN  # of blocks that C code allocated by itself: start(native=True)
 stop = _tracer.stop
 _get_object_traceback = _tracer._get_object_traceback
 _get_traces = _tracer._get_traces
 
 __all__ = [
-    "BaseFilter", "DomainFilter", "Event", "Filter", "Frame", "Group", "NativeFrame", "Snapshot", "Statistic",
-    "StatisticDiff", "Trace", "Traceback", "clear_traces", "configure", "dump", "get_object_traceback",
+    "BaseFilter", "DomainFilter", "Event", "Filter", "Frame", "Group", "NATIVE_DOMAIN", "NativeFrame", "Snapshot",
+    "Statistic", "StatisticDiff", "Trace", "Traceback", "clear_traces", "configure", "dump", "get_object_traceback",
     "get_stats", "get_traceback_limit", "get_traced_memory", "get_tracemalloc_memory", "install", "is_tracing",
     "iter_events", "mark", "reset_peak", "set_filter", "start", "statistics", "stop", "stream",
     "take_snapshot", "uninstall",

@@ -10,6 +10,8 @@ _FrameTuple = tuple[str, int]
 _TraceTuple = Union[tuple[int, int, Sequence[_FrameTuple], Optional[int]], tuple[int, int, Sequence[_FrameTuple]]]
 _Time = Union[float, str, None]
 
+NATIVE_DOMAIN: int
+
 def start(nframe: int = 1, sampling: Optional[float] = None, native: bool = False,
           export: Optional[_Format] = None) -> None: ...
 def stop() -> None: ...

@@ -69,7 +69,8 @@ def start(nframe=1, sampling=None, native=False, export=None):
     sampling: trace only some blocks and estimate the totals from them. Below 1 it is the
     probability of each block, from 1 on the mean number of bytes between two samples (524288
     costs almost nothing). None does what configure() said; the default is to trace every block.
-    native: record the frames of C code too.
+    native: record the C functions below the Python frames too, and blocks that C code allocates by
+    itself (their domain is NATIVE_DOMAIN).
     export: the format that dump() writes if the name of the file says nothing: "wick", "pprof",
     "speedscope", "perfetto", "json" or "html".
     """

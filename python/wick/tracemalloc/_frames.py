@@ -98,7 +98,7 @@ class Traceback(Sequence):
     @property
     def native(self):
         stack = getattr(self, "_stack", None)
-        return () if stack is None else _native.resolve(_tracer.stack_native(stack))
+        return () if stack is None else _native.resolve(stack)
 
     def _functions(self):
         """Names in the order of _frames."""

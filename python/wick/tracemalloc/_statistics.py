@@ -135,6 +135,10 @@ def _thread_label(thread, names):
     return f"thread {thread} ({names[thread]})" if thread in names else f"thread {thread}"
 
 
+def _domain_label(domain):
+    return f"domain {domain} (C code)" if domain == _tracer.NATIVE_DOMAIN else f"domain {domain}"
+
+
 def _modules_by_file():
     """{source file: name of the module}"""
     found = {}
@@ -153,8 +157,8 @@ def _module_of_file(filename, modules):
 
 def _module_key(row, modules):
     """The extension below the Python frames where native frames are known, or the Python module."""
-    native = _tracer.stack_native(row.stack) if row.stack is not None else ()
-    return _native.extension_of(tuple(native)) or _module_of_file(row.frames[0][0], modules)
+    extension = _native.extension_of(row.stack) if row.stack is not None else None
+    return extension or _module_of_file(row.frames[0][0], modules)
 
 
 def _tag_of(kind):
@@ -166,7 +170,7 @@ def _tag_of(kind):
         modules = _modules_by_file()
         return (lambda row: _module_key(row, modules)), str
     if kind == "domain":
-        return (lambda row: row.domain), lambda key: f"domain {key}"
+        return (lambda row: row.domain), _domain_label
     return (lambda row: row.interpreter), lambda key: f"interpreter {'<unknown>' if key is None else key}"
 
 
