@@ -374,7 +374,7 @@ static struct heap_row *list_rows(const struct profile *profile, size_t *ret_cou
 
 	for (size_t i = 0; rows && i < profile->entries.count; i++) {
 		const struct profile_entry *entry = &profile->entries.items[i];
-		const int64_t *values = &profile->values.items[i * profile->value_count];
+		const int64_t *values = profile->values.items + i * profile->value_count;
 
 		rows[i].pid = pid_of(&profile->threads.items[entry->thread]);
 		rows[i].stack = entry->stack;

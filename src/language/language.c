@@ -25,7 +25,7 @@ struct languages *languages_new(void)
 {
 	struct languages *languages = calloc(1, sizeof(*languages));
 
-	for (size_t i = 0; languages && language_table[i] && i < MAX_LANGUAGES; i++) {
+	for (size_t i = 0; languages && i < MAX_LANGUAGES && language_table[i]; i++) {
 		languages->files[i] = language_table[i]->files_new();
 		if (!languages->files[i]) {
 			languages_free(languages);
@@ -39,7 +39,7 @@ void languages_free(struct languages *languages)
 {
 	if (!languages)
 		return;
-	for (size_t i = 0; language_table[i] && i < MAX_LANGUAGES; i++)
+	for (size_t i = 0; i < MAX_LANGUAGES && language_table[i]; i++)
 		if (languages->files[i])
 			language_table[i]->files_free(languages->files[i]);
 	free(languages);

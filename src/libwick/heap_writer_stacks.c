@@ -22,8 +22,6 @@
 #define MAX_FRAMES (1u << 17)
 #define MAX_SPACE 255u
 
-_Static_assert(HEAP_WRITER_SITES == WICK_HEAP_SITES, "public and internal limits must match");
-
 static int no_memory(int r, struct error *err)
 {
 	return r < 0 ? error_errno(err, r, "cannot store the recording") : 0;

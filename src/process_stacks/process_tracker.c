@@ -363,39 +363,36 @@ static int add_map(struct process_tracker *tracker, struct tracked_process *proc
 		   uint64_t time_ns, const struct map_region *mapped,
 		   const struct build_id *build_id)
 {
-	struct map_region region_at = *mapped;
-	const struct map_region *region = &region_at;
+	struct map_region region = *mapped;
 	struct known_module known;
 	struct address_region told;
 	struct address_mapping mapping;
 	int r;
 
-	/* A build id says more than times do, and those of a file from elsewhere are another
-	 * boot's. */
+	/* A build id says more than times, and those of a file from elsewhere are another boot's.
+	 */
 	if (!tracker->offline && !(build_id && build_id->size > 0))
-		region_at.mapped_ns = time_ns;
+		region.mapped_ns = time_ns;
 	/* The first file that an exec maps is the program itself. */
-	if (process->executable == 0 && region->kind == REGION_FILE)
-		process->executable = intern(tracker, region->path);
-	r = module_of(tracker, process, time_ns, region, build_id, &known);
+	if (process->executable == 0 && region.kind == REGION_FILE)
+		process->executable = intern(tracker, region.path);
+	r = module_of(tracker, process, time_ns, &region, build_id, &known);
 	if (r < 0)
 		return r;
 	mapping = (struct address_mapping){
-		.start = region->start,
-		.end = region->end,
-		.bias = region->kind == REGION_ANONYMOUS || region->kind == REGION_SPECIAL
+		.start = region.start,
+		.end = region.end,
+		.bias = region.kind == REGION_ANONYMOUS || region.kind == REGION_SPECIAL
 				? 0
-				: region->start - known.map_vaddr,
-		.file_offset = region->file_offset,
+				: region.start - known.map_vaddr,
+		.file_offset = region.file_offset,
 		.module = known.module,
 	};
-	remember_source(tracker, known.module, process->pid, region, build_id);
+	remember_source(tracker, known.module, process->pid, &region, build_id);
 	r = address_space_map(process->space, time_ns, &mapping);
 	if (r < 0)
 		return r;
-	/*
-	 * Only processes with samples are reported to the sink; then everything that is mapped is.
-	 */
+	/* Only processes with samples are reported to the sink, then with all that is mapped. */
 	if (process->id == ID_NONE)
 		process->maps_told = false;
 	if (!process->maps_told)
