@@ -7,6 +7,7 @@ No script of a package is run and nothing of this machine changes.
 """
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,8 @@ import machine  # noqa: E402
 from debian import Unavailable  # noqa: E402
 
 SUITES = {"3.9": "bullseye", "3.13": "trixie", "3.14": "forky"}
-RECIPE = "1"  # to be changed with what is done to unpacked roots
+OLD = ("3.9",)  # their release is older than any that builds wick
+RECIPE = "2"  # to be changed with what is done to unpacked roots
 CANNOT_ENTER = 125
 ENTER = """
 for name in dev proc sys; do
@@ -61,6 +63,8 @@ class Release:
 
         def fill(folder):
             debian.unpack_packages(folder, cpu(), SUITES[self.version], wanted)
+            if self.version in OLD:
+                self._renew_c_library(folder)
             temporary = tempfile.gettempdir()
             for name in ("dev", "proc", "sys", "root", "etc", temporary.lstrip("/"),
                          f"usr/local/lib/python{self.version}/dist-packages"):
@@ -74,6 +78,19 @@ class Release:
             return cache.entry(f"python{self.version}", [RECIPE, recipe, *wanted], fill)
         finally:
             self.cache = cache
+
+    @staticmethod
+    def _renew_c_library(root):
+        """An extension that is compiled here needs a C library as new as this machine's."""
+        suite = platform.freedesktop_os_release()["VERSION_CODENAME"]
+        work = root.with_name(root.name + ".libc")
+        shutil.rmtree(work, ignore_errors=True)
+        try:
+            for archive in debian.Apt(work, cpu(), suite).fetch(["libc6"]):
+                if archive.name.startswith("libc6_"):
+                    debian.unpack(archive, root)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
 
     def _copy_headers(self, root):
         """Python's headers alone: those of the C library are this machine's."""

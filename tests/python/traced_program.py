@@ -65,21 +65,29 @@ def work():
     HELD.append(big)
 
 
+def is_work(traceback):
+    """Not main() below: what it does itself depends on the module."""
+    frame = traceback[-1]
+    return frame.filename != __file__ or frame.lineno < is_work.__code__.co_firstlineno
+
+
+def rows(snapshot, key_type):
+    return sorted([[str(frame) for frame in one.traceback], one.size, one.count]
+                  for one in snapshot.statistics(key_type) if is_work(one.traceback))
+
+
 def main():
     work()  # what modules create once is created before
     HELD.clear()
     tracemalloc.start(int(sys.argv[2]))
     gc.collect()  # empties the free lists: what they held before is not traced, and depends on the module
     work()
+    gc.collect()  # what the module takes from them now is no longer of the lines above
     snapshot = tracemalloc.take_snapshot()
     current, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     mine = snapshot.filter_traces([tracemalloc.Filter(True, __file__), tracemalloc.Filter(True, json.decoder.__file__)])
-    lines = [[str(one.traceback), one.size, one.count] for one in mine.statistics("lineno")]
-    stacks = sorted([[str(frame) for frame in one.traceback], one.size, one.count]
-                    for one in mine.statistics("traceback"))
-    files = [[str(one.traceback), one.size, one.count] for one in mine.statistics("filename", cumulative=True)]
-    print(json.dumps({"lines": lines, "stacks": stacks, "files": files,
+    print(json.dumps({"lines": rows(mine, "lineno"), "stacks": rows(mine, "traceback"),
                       "total": sum(trace.size for trace in snapshot.traces) <= current}))
 
 

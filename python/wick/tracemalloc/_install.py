@@ -68,10 +68,13 @@ def uninstall(persist=False):
 
 def _folders():
     """Folders whose .pth files this interpreter reads, the best first."""
-    folders = [pathlib.Path(sysconfig.get_path("purelib"))]
+    # Debian's interpreters read none in some folder that sysconfig names.
+    read = [name for name in site.getsitepackages() if name in sys.path]
+    usual = sysconfig.get_path("purelib")
+    folders = [usual, *read] if usual in read or not read else read
     if site.ENABLE_USER_SITE:
-        folders.append(pathlib.Path(site.getusersitepackages()))
-    return folders
+        folders.append(site.getusersitepackages())
+    return [pathlib.Path(name) for name in dict.fromkeys(folders)]
 
 
 def _contents(folder):
