@@ -7,7 +7,8 @@ package is for:
     python3 build_backend.py tree FOLDER [NAME]   the package, ready to import from FOLDER
     python3 build_backend.py extension FOLDER     the C extension alone
     python3 build_backend.py name                 the file name of the extension
-    python3 build_backend.py folder PREFIX        where an installation under PREFIX puts packages
+    python3 build_backend.py place PREFIX         the extension's name, and where an installation under PREFIX puts
+                                                  packages; fails if it cannot be built here
 
 CC and CFLAGS are used; WICK_PYTHON_INCLUDE names the folder of Python.h if it is not where it belongs.
 """
@@ -159,6 +160,13 @@ def install_folder(prefix):
     return sysconfig.get_path("platlib", "posix_prefix", {"base": prefix, "platbase": prefix})
 
 
+def print_place(prefix):
+    check_interpreter()
+    include_folders()
+    print(extension_name())
+    print(install_folder(prefix))
+
+
 # Wheels and source archives
 
 def metadata():
@@ -266,7 +274,7 @@ def build_sdist(sdist_directory, config_settings=None):
 
 def main(words):
     commands = {"tree": write_tree, "extension": compile_extension,
-                "folder": lambda prefix: print(install_folder(prefix)), "name": lambda: print(extension_name())}
+                "place": print_place, "name": lambda: print(extension_name())}
     if not words or words[0] not in commands:
         sys.stderr.write(__doc__)
         return 2

@@ -111,6 +111,9 @@ def test_the_package_holds_all_that_make_install_brings(tree):
               "usr/lib/libwick.so", "usr/lib/libwick.so.0", "usr/lib/wick/libwick-preload.so",
               "usr/lib/pkgconfig/libwick.pc", "usr/share/doc/wick/copyright", "usr/share/doc/wick/changelog.gz",
               "usr/share/doc/wick/README.md", "usr/share/doc/wick/docs/reference/libwick.md"}
+    if "python3-dev" in clean_root.Installed().files:
+        others |= {"usr/lib/python3/dist-packages/wick/tracemalloc/__init__.py"}
+        assert any(re.fullmatch(r"usr/lib/python3/dist-packages/wick/_tracer\..*\.so", name) for name in held)
     wanted = pages | headers | examples | others
     assert len(pages) > 20 and len(headers) > 5 and len(examples) > 8
     assert wanted <= held, wanted - held
