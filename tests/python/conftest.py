@@ -18,10 +18,13 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes minutes; runs with WICK_LONG")
 
 
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.get_closest_marker("long") and not os.environ.get("WICK_LONG"):
-            item.add_marker(pytest.mark.skip(reason="takes minutes (make test-python)"))
+def pytest_collection_modifyitems(config, items):
+    """Tests that take minutes are part of "make test-python" alone."""
+    if os.environ.get("WICK_LONG"):
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if item not in long]
 
 
 @functools.lru_cache(None)

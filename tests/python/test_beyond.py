@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What wick.tracemalloc has beyond the standard module."""
+import pathlib
+import re
+
 import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def test_sampled_statistics_are_unbiased_and_know_their_error(check):
@@ -281,3 +286,11 @@ for arguments, message in (({"sampling": -1}, "sampling must be 0 or more, not -
     else:
         raise AssertionError(arguments)
 """)
+
+
+def test_the_examples_of_the_page_work(check):
+    page = (ROOT / "docs/user/python-memory.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    assert len(examples) >= 2
+    for example in examples:
+        assert "check.py:" in check(example)
