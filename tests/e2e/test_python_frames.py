@@ -19,7 +19,7 @@ PYTHONS = sorted({os.path.realpath(shutil.which(path))
                   for path in ("/usr/bin/python3", "python3", sys.executable) if shutil.which(path)})
 ENGINES = {"ebpf": ("-F", "1999"), "signal": ("-F", "1999"), "ptrace": ("-F", "499")}
 EACH_ENGINE = [pytest.param("ebpf", marks=needs_ebpf), "signal", "ptrace"]
-SECONDS = 0.12
+SECONDS = 0.08
 
 # What may follow the call of a scene, with the calls of library functions as "*".
 IMPLICIT = r"(;<listcomp>)?"
@@ -110,6 +110,16 @@ def wrong_stacks(samples, qualified=True):
     return wrong, len(times)
 
 
+def check_lines(samples):
+    """Each call is at a line of its function."""
+    functions = lines_of_functions()
+    for sample in samples:
+        for frame in python_calls(sample):
+            if frame["file"] == str(PROGRAM) and frame["function"] in functions:
+                first, last = functions[frame["function"]]
+                assert first <= frame["line"] <= last, frame
+
+
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("engine", EACH_ENGINE)
 def test_every_sample_has_the_calls_that_the_program_makes(wick, engine, python):
@@ -119,24 +129,10 @@ def test_every_sample_has_the_calls_that_the_program_makes(wick, engine, python)
     wrong, count = wrong_stacks(samples)
     assert count > 100
     assert wrong.total() <= count / 1000, wrong.most_common(10)
+    check_lines(samples)
     seen = {frame["function"] for sample in samples for frame in python_calls(sample)}
     assert {"recursion", "helper", "numbers", "inner", "key", "replacement", "compare", "failing",
             "made", "twice.<locals>.wrapper", "Shape.__lt__"} <= seen
-
-
-@pytest.mark.parametrize("engine", EACH_ENGINE)
-def test_a_call_is_at_a_line_of_its_function(wick, engine):
-    recording = wick.record([PYTHONS[0], PROGRAM, SECONDS], "--engine", engine, "--overhead", "off",
-                            *ENGINES[engine])
-    functions = lines_of_functions()
-    checked = 0
-    for sample in samples_of(wick, recording):
-        for frame in python_calls(sample):
-            if frame["file"] == str(PROGRAM) and frame["function"] in functions:
-                first, last = functions[frame["function"]]
-                assert first <= frame["line"] <= last, frame
-                checked += 1
-    assert checked > 100
 
 
 def test_native_frames_stay_between_the_calls(wick):
