@@ -218,3 +218,10 @@ def test_threads_that_slept_before_the_recording_have_python_calls(wick, backgro
     stacks = {tuple(frame["function"] for frame in python_calls(sample)) for sample in samples}
     assert stacks == {("<module>", "waiting"),
                       ("Thread._bootstrap", "Thread._bootstrap_inner", "Thread.run", "waiting")}
+
+
+@needs_ebpf
+@pytest.mark.parametrize("mode", [(), ("--mode", "wall"), ("--mode", "wall", "--waker")])
+def test_the_kernel_accepts_the_programs_that_read_python_calls(wick, mode):
+    recording = wick.record([PYTHONS[-1], "-c", "1"], "--engine", "ebpf", *mode)
+    assert "rejects" not in recording.stderr
