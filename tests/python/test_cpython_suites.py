@@ -61,9 +61,12 @@ def suite_names(installed, names):
 @pytest.mark.parametrize("suite", ALL)
 def test_suites_of_the_standard_library_pass_three_times(installed, tmp_path, way, suite):
     need_tests(installed)
+    (name,) = suite_names(installed, [suite])
+    there = installed.run("-c", f"import importlib.util; print(importlib.util.find_spec('test.{name}') is not None)")
+    if there.stdout.strip() == "False":
+        pytest.skip(f"{installed.executable} has no {name}; Debian packages not all of them")
     for _ in range(3):
-        for name in suite_names(installed, [suite]):
-            run_suites(installed, tmp_path, name, env={"WICK_TRACEMALLOC": WAYS[way]})
+        run_suites(installed, tmp_path, name, env={"WICK_TRACEMALLOC": WAYS[way]})
 
 
 def test_a_warning_shows_where_a_file_was_opened(installed, tmp_path):
