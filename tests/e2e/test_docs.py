@@ -61,8 +61,8 @@ def test_links_of_a_document_lead_somewhere(document):
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_and_functions_that_a_document_names_exist(document):
     text = without_fences(document.read_text(encoding="utf-8"))
-    sources = "\n".join(path.read_text(encoding="utf-8") for folder in ("src", "include")
-                        for path in (ROOT / folder).rglob("*.[ch]"))
+    sources = "\n".join(path.read_text(encoding="utf-8") for folder in ("src", "include", "python")
+                        for kind in ("*.[ch]", "*.py") for path in (ROOT / folder).rglob(kind))
     for name in set(re.findall(r"`((?:src/)?[a-z_]+(?:/[a-z_]+)*\.(?:c|h|js))`", text)):
         found = [path for path in (ROOT / "src").rglob(pathlib.Path(name).name)
                  if str(path).endswith("/" + name.removeprefix("src/"))]
