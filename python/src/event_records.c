@@ -81,3 +81,10 @@ PyObject *event_records_read(uint64_t position, size_t events_max)
 		return NULL;
 	return Py_BuildValue("(NKK)", bytes, (unsigned long long)first, (unsigned long long)lost);
 }
+
+uint64_t event_records_hook_ns(void)
+{
+	struct tick_scale scale = scale_now();
+
+	return (uint64_t)((double)tracer.hook_ticks * HOOK_TIMED * scale.ns_for_tick);
+}

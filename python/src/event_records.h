@@ -31,4 +31,7 @@ static inline uint64_t event_record_address(uint64_t address)
 /* (records, next position, lost) from a position on, or NULL with an exception. */
 PyObject *event_records_read(uint64_t position, size_t events_max);
 
+/* The time spent in the hooks, estimated from those that were timed. */
+uint64_t event_records_hook_ns(void);
+
 #endif

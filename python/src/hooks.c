@@ -32,16 +32,56 @@ static bool is_recorded(const struct tracer_thread *thread)
 	return thread->state == 0 && atomic_load_explicit(&tracer.is_tracing, memory_order_relaxed);
 }
 
-static inline void record_object(struct tracer_thread *thread, void *block, size_t size)
+static inline void record_now(struct tracer_thread *thread, void *block, size_t size)
 {
-	if (!block || thread->state != 0)
-		return;
-	tracer.newest = (uintptr_t)block;
 	if (__builtin_expect(tracer.is_simple, 1))
 		record_simply(block, size);
 	else if (is_recorded(thread))
 		record_allocation(&tracer.tables[TABLE_GIL], version_current_thread(), true, block,
 				  size);
+}
+
+static inline void forget_now(void *block)
+{
+	struct trace_block freed;
+
+	if (__builtin_expect(tracer.is_simple, 1))
+		record_free_simply(block);
+	else
+		(void)record_free(&tracer.tables[TABLE_GIL], block, &freed);
+}
+
+static bool is_timed(void)
+{
+	return __builtin_expect(++tracer.hook_calls % HOOK_TIMED == 0, 0);
+}
+
+static void __attribute__((noinline))
+record_timed(struct tracer_thread *thread, void *block, size_t size)
+{
+	uint64_t ticks = safe_ticks();
+
+	record_now(thread, block, size);
+	tracer.hook_ticks += safe_ticks() - ticks;
+}
+
+static void __attribute__((noinline)) forget_timed(void *block)
+{
+	uint64_t ticks = safe_ticks();
+
+	forget_now(block);
+	tracer.hook_ticks += safe_ticks() - ticks;
+}
+
+static inline void record_object(struct tracer_thread *thread, void *block, size_t size)
+{
+	if (!block || thread->state != 0)
+		return;
+	tracer.newest = (uintptr_t)block;
+	if (is_timed())
+		record_timed(thread, block, size);
+	else
+		record_now(thread, block, size);
 }
 
 static void *object_malloc(void *context, size_t size)
@@ -110,14 +150,13 @@ static void object_free(void *context, void *block)
 	struct tracer_thread *thread = &tracer_thread;
 	const PyMemAllocatorEx *real = real_of(context);
 	uint32_t outer = thread->state;
-	struct trace_block freed;
 
 	/* The tracer's own blocks may be known: resized ones of the program. */
 	if (block && !(outer & THREAD_NESTED)) {
-		if (__builtin_expect(tracer.is_simple, 1))
-			record_free_simply(block);
+		if (is_timed())
+			forget_timed(block);
 		else
-			(void)record_free(&tracer.tables[TABLE_GIL], block, &freed);
+			forget_now(block);
 	}
 	thread->state = outer | THREAD_NESTED;
 	real->free(real->ctx, block);
@@ -131,6 +170,7 @@ static void record_raw(struct tracer_thread *thread, void *block, size_t size)
 
 	if (!block || !is_recorded(thread))
 		return;
+	atomic_fetch_add_explicit(&tracer.raw_calls, 1, memory_order_relaxed);
 	own = record_own_thread(&holds_gil);
 	record_allocation(&tracer.tables[TABLE_LOCKED], own, holds_gil, block, size);
 }

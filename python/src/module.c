@@ -235,15 +235,17 @@ static PyObject *stats(PyObject *module, PyObject *unused)
 		stacks += tracer.tables[id].sites.stack_count;
 		sites += tracer.tables[id].sites.site_count;
 	}
-	return Py_BuildValue("{sKsKsKsKsKsKsKsIsOsO}", "events",
-			     (unsigned long long)atomic_load(&tracer.events.next), "dropped",
-			     (unsigned long long)atomic_load(&tracer.dropped), "dropped_stacks",
-			     (unsigned long long)atomic_load(&tracer.dropped_stacks), "stacks",
-			     (unsigned long long)stacks, "sites", (unsigned long long)sites,
-			     "live_blocks", (unsigned long long)blocks, "own_bytes",
-			     (unsigned long long)atomic_load(&tracer.memory.bytes), "code_objects",
-			     codes_count(), "sampled", tracer.is_sampled ? Py_True : Py_False,
-			     "sees_reuse", patch_sees_reuse() ? Py_True : Py_False);
+	return Py_BuildValue(
+		"{sKsKsKsKsKsKsKsKsIsOsO}", "events",
+		(unsigned long long)(tracer.hook_calls + atomic_load(&tracer.raw_calls)), "hook_ns",
+		(unsigned long long)event_records_hook_ns(), "dropped",
+		(unsigned long long)atomic_load(&tracer.dropped), "dropped_stacks",
+		(unsigned long long)atomic_load(&tracer.dropped_stacks), "stacks",
+		(unsigned long long)stacks, "sites", (unsigned long long)sites, "live_blocks",
+		(unsigned long long)blocks, "own_bytes",
+		(unsigned long long)atomic_load(&tracer.memory.bytes), "code_objects",
+		codes_count(), "sampled", tracer.is_sampled ? Py_True : Py_False, "sees_reuse",
+		patch_sees_reuse() ? Py_True : Py_False);
 }
 
 static PyObject *snapshot(PyObject *module, PyObject *unused)

@@ -98,8 +98,10 @@ struct tracer {
 	struct trace_memory memory;
 	struct trace_events events;
 	_Atomic int64_t peak_bytes;
-	_Atomic uint64_t events_seen; /* allocations and frees while tracing, roughly */
-	_Atomic uint64_t dropped;     /* blocks for which there was no memory */
+	uint64_t hook_calls;        /* of the domains "mem" and "object" */
+	uint64_t hook_ticks;        /* spent in one of HOOK_TIMED of them */
+	_Atomic uint64_t raw_calls; /* of the domain "raw" */
+	_Atomic uint64_t dropped;   /* blocks for which there was no memory */
 	_Atomic uint64_t dropped_stacks;
 	uint64_t start_ticks; /* the same moment on two clocks */
 	uint64_t start_ns;
@@ -188,5 +190,8 @@ bool sampled_may_know(const void *block);
 
 /* The real functions of a domain, valid while hooks are installed and for ever after. */
 extern PyMemAllocatorEx hooks_real[3];
+
+/* Of so many calls of the hooks one is timed. */
+#define HOOK_TIMED 1024
 
 #endif

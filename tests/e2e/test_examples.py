@@ -130,6 +130,7 @@ def places(tmp_path_factory, recordings):
         (place / "bin/wick").symlink_to(WICK.resolve())
         (place / "bin/sudo").write_text('#!/bin/sh\nexec "$@"\n', encoding="ascii")
         (place / "bin/sudo").chmod(0o755)
+        (place / "app.py").write_text("print(sum(number * number for number in range(300000)))\n", encoding="ascii")
         for name in ("app", "app-old", "app-new", "test"):
             shutil.copy(WORKLOADS / "app", place / name)
         for path in recordings.iterdir():

@@ -231,9 +231,9 @@ import wick.tracemalloc as t
 t.start(3)
 kept = [bytearray(10) for _ in range(1000)]
 stats = t.get_stats()
-for name in ("events", "dropped", "stacks", "sites", "live_blocks", "own_bytes", "code_objects"):
+for name in ("events", "hook_ns", "dropped", "stacks", "sites", "live_blocks", "own_bytes", "code_objects"):
     assert stats[name] >= 0, (name, stats)
-assert stats["live_blocks"] >= 1000 and stats["dropped"] == 0 and stats["sites"] >= 1
+assert stats["events"] >= stats["live_blocks"] >= 1000 and stats["dropped"] == 0 and stats["sites"] >= 1
 """)
 
 

@@ -101,7 +101,7 @@ before = os.path.getsize(path)
 while os.path.getsize(path) == before:
     time.sleep(0.01)
 time.sleep(0.2)
-while stream._position < tracemalloc.get_stats()["events"] - 1000:
+while stream._position < stream._tracer.event_position() - 1000:
     time.sleep(0.01)
 print(size, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

@@ -159,9 +159,11 @@ def get_stats():
     """
     What the tracer did so far, and what it costs, as a dict:
 
-    events: allocations and frees seen; dropped: events that found no room; stacks, sites:
+    events: calls of the hooks, or with sampling those that were looked at; dropped: blocks that
+    found no memory; dropped_stacks: stacks that found no memory or no room; stacks, sites:
     different stacks, and different (stack, domain, thread, interpreter); live_blocks: blocks in
-    the table; own_bytes: memory of the tracer; sampled: blocks that were sampled; hook_ns: time
-    spent in the hooks, estimated; code_objects: code objects kept.
+    the table; own_bytes: memory of the tracer; hook_ns: time spent in the hooks, estimated from
+    one call in 1,024; code_objects: code objects seen; sampled: whether blocks are sampled;
+    sees_reuse: whether objects from free lists are seen.
     """
     return _tracer.stats()
