@@ -550,4 +550,4 @@ def test_what_a_view_does_not_have_is_refused(wick, tmp_path, options, word):
     path.write_text("app;main 3\n")
     done = wick.run("report", *options, path)
     assert done.returncode == contract.USAGE and done.stdout == ""
-    assert f"--by {options[1]} has no {word}" in done.stderr
+    assert f"--by {options[1]} cannot be used with {word}" in done.stderr
