@@ -84,7 +84,7 @@ static void __attribute__((noinline)) record(void *block, size_t size, uint64_t 
 
 	native.count = 0;
 	if (!native_walk_is_unwinder(from))
-		native_walk(&native, tracer.settings.native_max);
+		native_walk(&native, record_walk_hint(caller.thread) ^ from);
 	if (tracer.is_sampled)
 		sampled_add(block);
 	record_block(&tracer.tables[TABLE_LOCKED], &caller, block, size);

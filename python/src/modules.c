@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "known_walks.h"
+
 struct module {
 	uint64_t low;
 	uint64_t high;
@@ -155,6 +157,7 @@ static bool scan(void)
 		if (module->is_gone || module->round == modules.round)
 			continue;
 		module->is_gone = true;
+		known_walks_forget();
 		modules.gone++;
 	}
 	modules_unlock();

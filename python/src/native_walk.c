@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <unwind.h>
 
-/* Our own frames at the top, and those of the preload library: there are few. */
-#define SKIPPED_MAX 16
+#include "known_walks.h"
+
+/* With our own frames at the top, and those of the preload library: there are few. */
+#define FRAMES_MAX (NATIVE_WALK_MAX + 16)
 
 struct range {
 	uint64_t low;
@@ -18,6 +20,8 @@ struct range {
 static struct {
 	__typeof__(&_Unwind_Backtrace) backtrace;
 	__typeof__(&_Unwind_GetIP) address_of;
+	__typeof__(&_Unwind_GetCFA) sp_of; /* the lowest address of a frame, that is */
+	uint32_t count_max;
 	struct range own;
 	struct range preload;
 	struct range unwinder;
@@ -78,11 +82,13 @@ static struct range code_of(const char *name)
 	return (struct range){low, low + symbol->st_size};
 }
 
-int native_walk_begin(void)
+int native_walk_begin(uint32_t count_max)
 {
 	struct native_stack first;
 	void *library;
 
+	walker.count_max = count_max < NATIVE_WALK_MAX ? count_max : NATIVE_WALK_MAX;
+	known_walks_forget();
 	walker.preload = module_of(dlsym(RTLD_DEFAULT, "wick_observe_heap"));
 	if (walker.backtrace)
 		return 0;
@@ -91,7 +97,8 @@ int native_walk_begin(void)
 		return -ENOSYS;
 	walker.address_of = (__typeof__(walker.address_of))dlsym(library, "_Unwind_GetIP");
 	walker.backtrace = (__typeof__(walker.backtrace))dlsym(library, "_Unwind_Backtrace");
-	if (!walker.address_of || !walker.backtrace) {
+	walker.sp_of = (__typeof__(walker.sp_of))dlsym(library, "_Unwind_GetCFA");
+	if (!walker.address_of || !walker.sp_of || !walker.backtrace) {
 		walker.backtrace = NULL;
 		return -ENOSYS;
 	}
@@ -99,15 +106,20 @@ int native_walk_begin(void)
 	walker.unwinder = module_of((const void *)walker.backtrace);
 	walker.loop = code_of("_PyEval_EvalFrameDefault");
 	/* The first walk fills tables and binds functions; it may allocate. */
-	native_walk(&first, NATIVE_WALK_MAX);
+	native_walk(&first, 0);
 	return 0;
 }
 
 struct walk {
-	struct native_stack *to;
-	uint32_t count_max;
-	uint32_t skipped;
+	struct known_frame frames[FRAMES_MAX]; /* the first one is of native_walk() */
+	uint32_t count;
+	uint32_t wanted; /* frames that are not our own */
 };
+
+static bool is_own(uint64_t address)
+{
+	return is_in(&walker.own, address) || is_in(&walker.preload, address);
+}
 
 /* Any answer but _URC_NO_REASON ends the walk. */
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *data)
@@ -117,24 +129,42 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *data)
 
 	if (address == 0)
 		return _URC_END_OF_STACK;
-	if (walk->to->count == 0 && walk->skipped < SKIPPED_MAX &&
-	    (is_in(&walker.own, address) || is_in(&walker.preload, address))) {
-		walk->skipped++;
-		return _URC_NO_REASON;
-	}
-	walk->to->words[walk->to->count++] = address;
-	if (walk->to->count == walk->count_max || is_in(&walker.loop, address))
+	walk->frames[walk->count++] = (struct known_frame){address, walker.sp_of(context)};
+	if (walk->wanted > 0 || !is_own(address))
+		walk->wanted++;
+	if (walk->count == FRAMES_MAX || walk->wanted == walker.count_max ||
+	    is_in(&walker.loop, address))
 		return _URC_END_OF_STACK;
 	return _URC_NO_REASON;
 }
 
-void native_walk(struct native_stack *ret, uint32_t count_max)
+/* Appends an address, unless it is of our own frames at the top. */
+static void append(struct native_stack *stack, uint64_t address)
 {
-	struct walk walk = {ret, count_max, 0};
+	if (stack->count < NATIVE_WALK_MAX && (stack->count > 0 || !is_own(address)))
+		stack->words[stack->count++] = address;
+}
 
+/* Not inlined: its frame is where a walk begins. */
+void __attribute__((noinline)) native_walk(struct native_stack *ret, uint64_t hint)
+{
+	uint64_t sp = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
+	uint64_t addresses[KNOWN_WALK_FRAMES];
+	struct walk walk = {.count = 0};
+	uint32_t count;
+
+	hint ^= (uint64_t)(uintptr_t)__builtin_return_address(0);
 	ret->count = 0;
-	if (count_max > 0)
-		(void)walker.backtrace(on_frame, &walk);
+	if (known_walks_find(sp, hint, addresses, &count)) {
+		for (uint32_t i = 0; i < count; i++)
+			append(ret, addresses[i]);
+		return;
+	}
+	(void)walker.backtrace(on_frame, &walk);
+	for (uint32_t i = 0; i < walk.count; i++)
+		append(ret, walk.frames[i].address);
+	if (walk.count > 1) /* our own frame has copies of all addresses */
+		known_walks_add(sp, hint, walk.frames + 1, walk.count - 1);
 }
 
 bool native_walk_is_unwinder(uint64_t address)

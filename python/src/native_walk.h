@@ -23,10 +23,13 @@ struct native_stack {
 	uint64_t words[NATIVE_WALK_MAX]; /* innermost first */
 };
 
-/* Finds the unwinder and the code to leave out. Returns 0 or -ENOSYS: there is no unwinder. */
-int native_walk_begin(void);
-/* Takes at most `count_max` addresses. */
-void native_walk(struct native_stack *ret, uint32_t count_max);
+/*
+ * Finds the unwinder and the code to leave out; walks have at most `count_max` frames from now on.
+ * Returns 0 or -ENOSYS: there is no unwinder.
+ */
+int native_walk_begin(uint32_t count_max);
+/* `hint` is any number that is likely to be the same for the same stack. */
+void native_walk(struct native_stack *ret, uint64_t hint);
 /* Whether this is code of the unwinder, which may hold its own locks while it allocates. */
 bool native_walk_is_unwinder(uint64_t address);
 

@@ -299,15 +299,27 @@ uint32_t record_site(struct tracer_table *table, PyThreadState *thread)
 	return site;
 }
 
+uint64_t record_walk_hint(const PyThreadState *thread)
+{
+	const version_frame *frame = thread ? version_top_frame(thread) : NULL;
+	const PyCodeObject *code;
+
+	if (!frame || version_is_mark(frame))
+		return 0;
+	code = version_code(frame);
+	return codes_word(code, version_instruction(frame, code));
+}
+
 /* NULL: return addresses are not wanted. Not with a table locked. */
-static const struct native_stack *take_native(struct native_stack *room)
+static const struct native_stack *take_native(const PyThreadState *thread,
+					      struct native_stack *room)
 {
 	uint32_t outer;
 
 	if (__builtin_expect(tracer.settings.native_max == 0, 1))
 		return NULL;
 	outer = tracer_thread_enter(THREAD_OWN);
-	native_walk(room, tracer.settings.native_max);
+	native_walk(room, record_walk_hint(thread));
 	tracer_thread.state = outer;
 	return room;
 }
@@ -404,7 +416,7 @@ void record_allocation(struct tracer_table *table, PyThreadState *thread, bool h
 		       const void *start, size_t size)
 {
 	struct native_stack native;
-	const struct record_caller caller = {thread, holds_gil, 0, take_native(&native)};
+	const struct record_caller caller = {thread, holds_gil, 0, take_native(thread, &native)};
 
 	record_block(table, &caller, start, size);
 }
@@ -439,8 +451,9 @@ void record_reuse(const void *object, const PyTypeObject *type)
 {
 	struct tracer_table *table = &tracer.tables[TABLE_GIL];
 	uint64_t address = (uint64_t)(uintptr_t)object - version_header_bytes(type);
+	PyThreadState *thread = version_current_thread();
 	struct native_stack native;
-	struct record_caller caller = {version_current_thread(), true, 0, take_native(&native)};
+	struct record_caller caller = {thread, true, 0, take_native(thread, &native)};
 	struct trace_block block;
 	struct trace_block old;
 	uint32_t site;
@@ -481,7 +494,8 @@ int record_tracked(PyThreadState *thread, bool holds_gil, uint32_t domain, uint6
 {
 	struct tracer_table *table = &tracer.tables[TABLE_LOCKED];
 	struct native_stack native;
-	const struct record_caller caller = {thread, holds_gil, domain, take_native(&native)};
+	const struct record_caller caller = {thread, holds_gil, domain,
+					     take_native(thread, &native)};
 	struct tracked_block block = {address, size, domain, 0};
 	struct tracked_block *known;
 	uint32_t site;

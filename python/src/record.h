@@ -57,6 +57,9 @@ int record_tracked(PyThreadState *thread, bool holds_gil, uint32_t domain, uint6
 		   uint64_t size);
 void record_untracked(uint32_t domain, uint64_t address);
 
+/* For native_walk(): where the thread's innermost Python call is. */
+uint64_t record_walk_hint(const PyThreadState *thread);
+
 /* The running thread's state for a call that may be made without the GIL. */
 PyThreadState *record_own_thread(bool *ret_holds_gil);
 

@@ -124,7 +124,7 @@ int tracer_start(const struct tracer_settings *settings, const char **ret_proble
 {
 	*ret_problem = "libgcc_s.so.1, which walks the frames of C code, cannot be loaded: install "
 		       "libgcc, or start without native=True";
-	if (settings->native_max > 0 && native_walk_begin() < 0)
+	if (settings->native_max > 0 && native_walk_begin(settings->native_max) < 0)
 		return -ENOSYS;
 	*ret_problem = "there is not enough memory to trace";
 	if (prepare_once() < 0 || prepare_table(&tracer.tables[TABLE_GIL], settings) < 0 ||
