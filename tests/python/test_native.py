@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from interpreters import BUILD
+from interpreters import BUILD, clean_environment
 
 HERE = pathlib.Path(__file__).resolve().parent
 PRELOAD = BUILD / "libwick-preload.so"
@@ -254,3 +254,21 @@ def test_the_module_restarts_the_interpreter_with_the_preload_library(python, ex
                       env={"WICK_PRELOAD": str(PRELOAD), "PYTHONPATH": f"{python.package}:{extension}"})
     assert done.returncode == 0, done.stderr
     assert "program.py:3: size=94.2 MiB, count=" in done.stderr
+
+
+def test_a_recording_of_the_heap_sees_the_same_blocks(python, extension, tmp_path):
+    if not (BUILD / "wick").exists() or not PRELOAD.exists():
+        pytest.skip("wick is not built")
+    script, recording = tmp_path / "program.py", tmp_path / "out.wick"
+    script.write_text(START + """
+tracemalloc.start(native=True)
+native_module.leak("malloc", 98765432)
+assert leaked("leak_by_malloc")[:2] == (98765432, 1)
+""", encoding="utf-8")
+    done = subprocess.run([BUILD / "wick", "heap", "-o", recording, python.executable, script],
+                          capture_output=True, text=True, check=False,
+                          env=clean_environment(PYTHONPATH=f"{python.package}:{extension}"))
+    assert done.returncode == 0, done.stderr
+    report = subprocess.run([BUILD / "wick", "report", "--by", "site", "--format", "json", recording],
+                            capture_output=True, text=True, check=True)
+    assert json.loads(report.stdout)["totals"]["live"]["bytes"] >= 98765432

@@ -96,7 +96,7 @@ def resolve(stack):
 
 # The interpreter, the C library and ourselves: they allocate for the module that calls them.
 _SERVANTS = ("python", "libpython", "libc.so", "libc-", "ld-linux", "libwick", "_tracer", "libpthread",
-             "libstdc++")
+             "libstdc++", "wick")
 
 
 @functools.lru_cache(65536)
