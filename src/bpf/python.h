@@ -76,6 +76,7 @@ static __noinline uint64_t find_state(struct scratch *scratch)
 	struct python_calls *calls = &scratch->python;
 	struct python_thread_key key = {scratch->record.stack.head.key.mm, calls->thread_pointer};
 	uint64_t *known = bpf_map_lookup_elem(&python_threads, &key);
+	uint64_t found;
 
 	if (known && is_own_thread(&calls->layout, *known, calls->thread_pointer) &&
 	    is_listed(&calls->layout, *known))
@@ -83,9 +84,11 @@ static __noinline uint64_t find_state(struct scratch *scratch)
 	calls->found = calls->state = calls->interpreter = 0;
 	read_word(calls->layout.runtime + calls->layout.interpreters, &calls->interpreter);
 	bpf_loop(PYTHON_SEARCH, search_step, &scratch, 0);
-	if (calls->found != 0)
-		bpf_map_update_elem(&python_threads, &key, &calls->found, BPF_ANY);
-	return calls->found;
+	/* Up to Linux 6.1, a value for a map may not be in a global function's argument. */
+	found = calls->found;
+	if (found != 0)
+		bpf_map_update_elem(&python_threads, &key, &found, BPF_ANY);
+	return found;
 }
 
 /* Remembers a code object that the reader does not know yet. */
