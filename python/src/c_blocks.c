@@ -56,8 +56,8 @@ void c_blocks_end(void)
 
 void c_blocks_hook_new_modules(bool are_new)
 {
-	if (way == BY_GOT && (are_new || got_is_unfinished()))
-		got_hook_new_modules();
+	if (way == BY_GOT)
+		got_hook_new_modules(are_new);
 }
 
 static bool is_traced(void)

@@ -122,6 +122,9 @@ static struct hook {
 	HOOK(posix_memalign), HOOK(aligned_alloc), HOOK(memalign), HOOK(valloc),
 };
 
+/* So often a module that was being loaded is looked at again. */
+#define TRIES 16
+
 #define HOOKS (sizeof(hooks) / sizeof(hooks[0]))
 
 /* A module, and what is done to it. */
@@ -189,7 +192,8 @@ static void change_entry(struct module *module, const ElfW(Rela) * relocation)
 	value = atomic_load_explicit(entry, memory_order_relaxed);
 	if (module->unhooks ? value != hook->ours : !leads_there(module, symbol, hook, value)) {
 		module->count += !module->unhooks && value == hook->ours;
-		module->is_loading |= value < module->base;
+		/* As in the file: the address in the module, or nothing. */
+		module->is_loading |= value < module->code_high - module->base;
 		return;
 	}
 	if (!make_writable(module, place))
@@ -243,8 +247,9 @@ static void note_segment(struct module *module, const ElfW(Phdr) * header, uint6
 	}
 }
 
-static atomic_bool is_unfinished;
-static atomic_bool is_on; /* else another thread's hooks come too late */
+static atomic_bool is_unfinished; /* a module was being loaded */
+static atomic_int tries_left;     /* for an entry that is never filled in */
+static atomic_bool is_on;         /* else another thread's hooks come too late */
 
 struct change {
 	bool unhooks;
@@ -313,14 +318,15 @@ int got_hook(void)
 	return change_all(false);
 }
 
-void got_hook_new_modules(void)
+void got_hook_new_modules(bool are_new)
 {
+	if (are_new)
+		atomic_store(&tries_left, TRIES);
+	else if (!atomic_load_explicit(&is_unfinished, memory_order_relaxed) ||
+		 atomic_load_explicit(&tries_left, memory_order_relaxed) <= 0)
+		return;
+	atomic_fetch_sub(&tries_left, 1);
 	(void)change_all(false);
-}
-
-bool got_is_unfinished(void)
-{
-	return atomic_load_explicit(&is_unfinished, memory_order_relaxed);
 }
 
 void got_unhook(void)

@@ -18,10 +18,9 @@
 
 /* Hooks all modules that are loaded. Returns the number of entries that are hooked now. */
 int got_hook(void);
-/* Hooks those that were loaded since. Calls nothing that may wait for a load to end. */
-void got_hook_new_modules(void);
-/* Whether a module was being loaded then: call it again. */
-bool got_is_unfinished(void);
+/* Hooks those that were loaded since; are_new: there may be some. Calls nothing that may wait for a
+ * load to end. */
+void got_hook_new_modules(bool are_new);
 void got_unhook(void);
 
 #endif
