@@ -77,9 +77,11 @@ static __always_inline void take_stack(void *ctx, struct task_struct *task, stru
 	bpf_probe_read_kernel(from->pcs, pcs * 8, scratch->record.stack.pcs);
 }
 
-/* Where the current task is in its program. */
-static __always_inline void find_position(struct task_struct *task, uint32_t state,
-					  struct position *ret)
+/*
+ * Where the current task is in its program. Not inlined: what it keeps on the stack would count
+ * against the 512 bytes that the program shares with the steps of the walk.
+ */
+static __noinline void find_position(struct task_struct *task, uint32_t state, struct position *ret)
 {
 	const struct cpu_registers *saved = (const void *)bpf_task_pt_regs(task);
 	struct cpu_position position;
