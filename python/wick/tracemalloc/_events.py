@@ -124,7 +124,7 @@ def iter_events(from_ts=None, to_ts=None):
 def _weight(size):
     """1 / probability that a block of this size was sampled."""
     if settings.started["sampling_bytes"]:
-        return -1 / math.expm1(-max(size, 1) / settings.started["sampling_bytes"])
+        return -1 / math.expm1(-(size + 1) / settings.started["sampling_bytes"])
     return 1 / settings.started["probability"]
 
 

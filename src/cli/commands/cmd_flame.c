@@ -108,7 +108,8 @@ static const struct option_spec table[] = {
 	 .help = "leave out boxes narrower than this, and count them"},
 	{"source", 0, OPTION_TOGGLE(struct flame_command_options, source), .key = "view.source",
 	 .help = "include source lines around samples in the page (x.html)",
-	 .default_help = "only if recording, program and source all belong to you"},
+	 .default_help = "only if recording, program, debug information and source all belong to "
+			 "you or root"},
 	{OPTION_GROUP(struct flame_command_options, sources, source_option_table)},
 	{OPTION_GROUP(struct flame_command_options, look, look_option_table), .help = "Filters"},
 	OPTION_END,

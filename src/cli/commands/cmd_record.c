@@ -500,8 +500,8 @@ static const struct option_spec table[] = {
 	 .help = "with --unwind dwarf: how many bytes of a stack to copy at most"},
 	{"python", 0, OPTION_ENUM(struct record_options, python, "auto", "off", "only"),
 	 .key = "sampling.python",
-	 .help = "calls of Python functions in place of the interpreter's own: auto shows them "
-		 "among native frames, only leaves these out, off shows the interpreter"},
+	 .help = "how to show Python code: auto, Python calls among native frames; only, "
+		 "Python calls alone; off, the functions of the interpreter"},
 	{"on-overflow", 0,
 	 OPTION_ENUM(struct record_options, on_overflow, "drop-new", "overwrite-old"),
 	 .key = "sampling.on_overflow",
@@ -520,7 +520,7 @@ static const struct option_spec table[] = {
 		 "for the page"},
 	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
 	 .help = "include source lines around samples in the page of --flame",
-	 .default_help = "only if program and source both belong to you"},
+	 .default_help = "only if program, debug information and source all belong to you or root"},
 	{"quiet", 'q', OPTION_FLAG(struct record_options, quiet),
 	 .help = "print no summary at the end"},
 	{NULL, 'g', OPTION_IGNORED},

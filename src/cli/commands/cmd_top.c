@@ -584,8 +584,8 @@ static const struct option_spec table[] = {
 	 .key = "sampling.depth", .help = "how many frames of a stack to keep"},
 	{"python", 0, OPTION_ENUM(struct top_options, python, "auto", "off", "only"),
 	 .key = "sampling.python",
-	 .help = "calls of Python functions in place of the interpreter's own: auto shows them "
-		 "among native frames, only leaves these out, off shows the interpreter"},
+	 .help = "how to show Python code: auto, Python calls among native frames; only, "
+		 "Python calls alone; off, the functions of the interpreter"},
 	{"kernel", 0, OPTION_TOGGLE(struct top_options, kernel), .key = "sampling.kernel",
 	 .help = "also sample kernel frames"},
 	{"children", 0, OPTION_TOGGLE(struct top_options, children), .key = "sampling.children",
