@@ -8,10 +8,13 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 
+import inherited  # noqa: E402
 import interpreters  # noqa: E402
 
 EVERY = interpreters.every()
+inherited.restore_signals()
 
 
 def pytest_configure(config):

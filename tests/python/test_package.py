@@ -152,6 +152,7 @@ def test_pyproject_says_what_the_backend_says():
 def test_stubs_name_what_the_module_exports():
     stub = ast.parse((PACKAGE / "wick/tracemalloc/__init__.pyi").read_text(encoding="utf-8"))
     named = {node.name for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    named |= {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
     module = (PACKAGE / "wick/tracemalloc/__init__.py").read_text(encoding="utf-8")
     exported = set(ast.literal_eval(re.search(r"__all__ = (\[.*?\])", module, re.S).group(1)))
     assert named == exported
