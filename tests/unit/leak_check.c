@@ -19,6 +19,7 @@ static size_t bytes_without_libc;
 
 /* The sanitizer's; not every compiler brings the headers. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 size_t __sanitizer_get_current_allocated_bytes(void);
 void __lsan_do_leak_check(void);
 void __libc_freeres(void); /* the C library's, for programs that look for leaks */
@@ -26,6 +27,12 @@ void __libc_freeres(void); /* the C library's, for programs that look for leaks 
 const char *__asan_default_options(void)
 {
 	return "detect_leaks=1:leak_check_at_exit=0";
+}
+
+/* It keeps the fonts that it has found, for cairo's next picture. */
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libfontconfig\n";
 }
 
 /* Registered before main, so it runs after what the program itself registers. */
