@@ -3,30 +3,30 @@
 #define WICK_PYTHON_C_BLOCKS_H
 
 /*
- * c_blocks: blocks that C code allocates with malloc() and the like. Those that Python's allocators
- * ask for are left out: they are recorded as Python's.
+ * c_blocks: blocks that C code allocates with malloc() and related functions. Blocks that Python's
+ * allocators request are left out, because they are recorded as Python's.
  *
- * They are seen through the preload library if the process has it, else through the tables by which
- * modules call the C library: got.h.
+ * The calls are seen through the preload library if it is loaded, otherwise through the global
+ * offset tables of the modules (got.h).
  *
- * Threads: any, with or without a Python state or the GIL. The functions keep errno.
+ * Threads: any, with or without a Python thread state or the GIL. The functions preserve errno.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Begins to see them. Returns 0, or -ENOSYS: nothing can be hooked. With the GIL. */
+/* Hooks the functions. Returns 0, or -ENOSYS if nothing can be hooked. Call with the GIL held. */
 int c_blocks_begin(void);
 void c_blocks_end(void);
-/* Hooks modules that were loaded since; are_new: there may be some. */
+/* Hooks modules that were loaded since the last call. are_new: there may be some. */
 void c_blocks_hook_new_modules(bool are_new);
 
-/* NULL: the request failed. `caller` is the return address of malloc() or the like. */
+/* block is NULL if the request failed. `caller` is the address that malloc() returns to. */
 void c_blocks_allocated(void *block, size_t size, uint64_t caller);
-/* Before the block is released. */
+/* Call before the block is freed. */
 void c_blocks_freeing(void *block);
-/* Before realloc(); followed by c_blocks_allocated(), or by c_blocks_stayed() if it failed. */
+/* Call before realloc(), then c_blocks_allocated(), or c_blocks_stayed() if realloc() failed. */
 void c_blocks_moving(void *block);
 void c_blocks_stayed(void *block);
 

@@ -5,20 +5,20 @@
 /*
  * codes: the code objects that stacks refer to.
  *
- * A word of a stack is the address of a code object and the number of an instruction. The line is
- * looked up when somebody asks for it, or at the latest when the code object ends: its memory may
- * be used for another one, so the stacks with it are retired then. We hold no reference, which
- * would keep functions alive that the program has dropped.
+ * A word of a stack is the address of a code object and the index of an instruction. The line is
+ * looked up on demand, at the latest when the code object is freed. The stacks that contain it are
+ * then retired, because its memory may be reused for another code object. We hold no references,
+ * because these would keep functions alive that the program has dropped.
  *
- * An interpreter other than the main one may end with its memory. Lines and names of its code
+ * A subinterpreter may be destroyed together with its memory, so lines and names of its code
  * objects are copied when they are first seen.
  *
- * Locks: the table of the stack is locked before the lock in here.
+ * Locks: take the lock of the stack's table before the lock of this module.
  */
 
 #include "tracer.h"
 
-/* 45 bits of an address that is a multiple of 8, 19 bits of an instruction number + 1. */
+/* 45 bits for an address that is a multiple of 8, 19 bits for the instruction index + 1. */
 #define CODES_INSTRUCTION_BITS 19
 #define CODES_INSTRUCTION_MAX ((1u << CODES_INSTRUCTION_BITS) - 1)
 
@@ -32,34 +32,34 @@ static inline uint64_t codes_word(const PyCodeObject *code, int64_t instruction)
 }
 
 /*
- * Links the words of a new stack to their code objects, which are alive: the stack is being
- * executed by `interpreter`, whose GIL is held. The table is locked. Returns 0 or -ENOMEM; the
- * stack must be retired then.
+ * Links the words of a new stack to their code objects, which are alive because `interpreter` is
+ * executing the stack. Call with the GIL of `interpreter` held and the table locked. Returns 0, or
+ * -ENOMEM; the caller must then retire the stack.
  */
 int codes_link(enum tracer_table_id table, uint32_t stack, const PyInterpreterState *interpreter);
 
 /*
- * Asks to be told when the code objects of a stack end. It is still being executed; no table is
- * locked: this allocates.
+ * Makes CPython call us when the code objects of a stack are freed. The stack must still be
+ * executing. Call with no table locked, because this allocates.
  */
 void codes_watch(enum tracer_table_id table, uint32_t stack);
 
-/* Whether all code objects of a stack are known and watched. Needs no GIL. */
+/* Returns whether all code objects of a stack are known and watched. Does not need the GIL. */
 bool codes_are_watched(const uint64_t *words, uint32_t count);
 
-/* What a word of a stack stands for. */
+/* The frame that a word of a stack stands for. */
 struct codes_call {
 	PyObject *file; /* new references; NULL: no string */
 	PyObject *name;
 	int line;
 };
 
-/* The GIL of the main interpreter is held, and no table is locked. */
+/* Call with the GIL of the main interpreter held and no table locked. */
 struct codes_call codes_call_at(enum tracer_table_id table, uint32_t word);
 
 uint32_t codes_count(void);
 
-/* In use before and after a fork. */
+/* Called by the fork handlers. */
 void codes_lock(void);
 void codes_unlock(void);
 

@@ -3,7 +3,8 @@
 #define WICK_PYTHON_EVENT_RECORDS_H
 
 /*
- * event_records: events as Python sees them: bytes with records of the struct format "<QQQIBBH".
+ * event_records: events as Python gets them: bytes objects with records in the struct format
+ * "<QQQIBBH".
  */
 
 #include "version.h"
@@ -21,17 +22,17 @@ struct event_record {
 #define EVENT_RECORD_BYTES 32
 _Static_assert(sizeof(struct event_record) == EVENT_RECORD_BYTES, "as in the struct format");
 
-/* Events have 56 bits of an address, and 0 is none: for blocks that are not in memory. */
+/* Events hold 56 bits of an address, and not 0. Tracked blocks may have any address. */
 static inline uint64_t event_record_address(uint64_t address)
 {
 	address &= UINT64_MAX >> 8;
 	return address > 0 ? address : 1;
 }
 
-/* (records, next position, lost) from a position on, or NULL with an exception. */
+/* Returns (records, next position, lost) from a position on, or NULL with an exception set. */
 PyObject *event_records_read(uint64_t position, size_t events_max);
 
-/* The time spent in the hooks, estimated from those that were timed. */
+/* Returns the time spent in the hooks, estimated from the calls that were timed. */
 uint64_t event_records_hook_ns(void);
 
 #endif

@@ -3,23 +3,26 @@
 #define WICK_PYTHON_GOT_H
 
 /*
- * got: makes the modules of the process call us in place of malloc() and the like, by the tables of
- * addresses through which they call functions of other modules. The C library calls its own
- * malloc() that way too, so strdup() and getline() are seen.
+ * got: makes the modules of the process call us instead of malloc() and related functions, by
+ * replacing entries in their global offset tables (GOT). The C library calls its own malloc()
+ * through its GOT too, so allocations in strdup() and getline() are seen.
  *
- * A table's entry is replaced only if it leads to the function that all modules share: a module
- * with an allocator of its own keeps it. Nothing is kept about modules, so that they may be
- * unloaded at any time. Who copied an address calls us for ever: we pass the call on.
+ * An entry is replaced only if it points to the function that all modules share; a module with an
+ * allocator of its own keeps it. No list of modules is kept, so they may be unloaded at any time.
+ * Code that has copied one of our addresses keeps calling us after got_unhook(); we then pass the
+ * call on.
  *
- * Threads: any; the entries are written at once.
+ * Threads: any; each entry is written with one atomic store.
  */
 
 #include <stdbool.h>
 
-/* Hooks all modules that are loaded. Returns the number of entries that are hooked now. */
+/* Hooks all loaded modules. Returns the number of entries that are now hooked. */
 int got_hook(void);
-/* Hooks those that were loaded since; are_new: there may be some. Calls nothing that may wait for a
- * load to end. */
+/*
+ * Hooks modules that were loaded since the last call. are_new: there may be some. Does not wait for
+ * a dlopen() to finish.
+ */
 void got_hook_new_modules(bool are_new);
 void got_unhook(void);
 

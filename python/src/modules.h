@@ -3,28 +3,28 @@
 #define WICK_PYTHON_MODULES_H
 
 /*
- * modules: which file the return addresses of stacks belong to. It is noted when a stack is new, so
- * that an address keeps its meaning after its module was unloaded. Stacks with addresses of a
- * module that is gone are retired: another one may be loaded at its place.
+ * modules: which file each return address of a stack belongs to. It is looked up when a stack is
+ * new, so that it is still known after the module is unloaded. Stacks with addresses of an unloaded
+ * module are retired, because another module may be loaded at the same address.
  *
- * Threads: any; no table is locked when these are called.
+ * Threads: any; call with no table locked.
  */
 
 #include "tracer.h"
 
 /*
- * Notes the modules of a table's new stacks. For the first table with the GIL. Returns whether
- * modules were loaded or unloaded since the last call.
+ * Looks up the modules of a table's new stacks. Call with the GIL held for the first table. Returns
+ * whether modules were loaded or unloaded since the last call.
  */
 bool modules_name_stacks(enum tracer_table_id table);
 
 /*
- * Where an address of a stack is: (path, address as in the file). `word` is the number of the word
- * in its table. Returns a new reference; the path is None where it is not known.
+ * Returns the location of a return address as a new reference to (path, address in the file). The
+ * path is None if it is not known. `word` is the index of the word in its table.
  */
 PyObject *modules_place(enum tracer_table_id table, uint32_t word);
 
-/* In use before and after a fork. */
+/* Called by the fork handlers. */
 void modules_lock(void);
 void modules_unlock(void);
 

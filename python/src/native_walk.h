@@ -3,14 +3,14 @@
 #define WICK_PYTHON_NATIVE_WALK_H
 
 /*
- * native_walk: the return addresses of machine code between a request for memory and the
- * interpreter's loop, with the unwinder of libgcc.
+ * native_walk: finds the return addresses of native code between a request for memory and the
+ * interpreter's loop, with libgcc's unwinder.
  *
- * The walk ends with the innermost frame of the loop: what called that is told by the Python
- * frames. Frames of the tracer and of the preload library at the top are left out.
+ * The walk ends at the innermost frame of the loop; the Python frames show what called that. Frames
+ * of the tracer and of the preload library at the top of the stack are left out.
  *
- * Threads: any. A walk allocates nothing after native_walk_begin(). It must not be made with a
- * table locked: older C libraries take the lock of the dynamic linker.
+ * Threads: any. A walk does not allocate after native_walk_begin(). Do not walk with a table
+ * locked: with older C libraries, the unwinder takes the dynamic linker's lock.
  */
 
 #include <stdbool.h>
@@ -24,13 +24,13 @@ struct native_stack {
 };
 
 /*
- * Finds the unwinder and the code to leave out; walks have at most `count_max` frames from now on.
- * Returns 0 or -ENOSYS: there is no unwinder.
+ * Finds the unwinder and the code to leave out, and limits walks to `count_max` frames. Returns 0,
+ * or -ENOSYS if there is no unwinder.
  */
 int native_walk_begin(uint32_t count_max);
 /* `hint` is any number that is likely to be the same for the same stack. */
 void native_walk(struct native_stack *ret, uint64_t hint);
-/* Whether this is code of the unwinder, which may hold its own locks while it allocates. */
+/* Returns whether this is code of the unwinder, which may hold its own locks when it allocates. */
 bool native_walk_is_unwinder(uint64_t address);
 
 #endif

@@ -3,8 +3,8 @@
 #define WICK_PYTHON_SIMPLE_RECORD_H
 
 /*
- * simple_record: the shortest way of a block into the first table and out of it, while
- * tracer.is_simple. It does what record.h does; every instruction here is executed millions of
+ * simple_record: the fast path for adding blocks to the first table and removing them, used while
+ * tracer.is_simple. It does the same as record.h. Every instruction here is executed millions of
  * times a second.
  */
 
@@ -25,7 +25,7 @@ static inline void simple_count(struct tracer_table *table, struct trace_site *s
 		record_peak(all);
 }
 
-/* Whether the callers of the innermost frame are those of a site. */
+/* Returns whether the callers of the innermost frame are the same as in a site. */
 static inline bool simple_callers_match(const struct tracer_table *table, uint32_t id,
 					const version_frame *frame)
 {
@@ -53,8 +53,7 @@ static inline bool simple_callers_match(const struct tracer_table *table, uint32
 	return !frame;
 }
 
-/* The site of the running thread, if the one that is remembered for its frame fits; or TRACE_NONE.
- */
+/* Returns the site that is cached for the running thread's frame if it matches, or TRACE_NONE. */
 static inline uint32_t simple_site(struct tracer_table *table, const PyThreadState *thread)
 {
 	const version_frame *frame = version_top_frame(thread);
@@ -78,7 +77,7 @@ static inline uint32_t simple_or_walked_site(struct tracer_table *table, PyThrea
 {
 	uint32_t site = simple_site(table, thread);
 
-	/* A retired site: a code object of that address has ended, and the memo is of that one. */
+	/* A retired site: the memo belongs to a freed code object that had the same address. */
 	if (__builtin_expect(site == TRACE_NONE || trace_site(&table->sites, site)->key.counts == 0,
 			     0))
 		return record_site(table, thread);
@@ -118,7 +117,7 @@ static inline void record_free_simply(const void *start)
 			      memory_order_relaxed);
 }
 
-/* As record_reuse(). */
+/* The fast path of record_reuse(). */
 static inline void record_reuse_simply(const void *object, const PyTypeObject *type)
 {
 	struct tracer_table *table = &tracer.tables[TABLE_GIL];

@@ -3,15 +3,16 @@
 #define WICK_PYTHON_TRACER_H
 
 /*
- * tracer: the state of wick._tracer. There is one in a process, as there is one set of allocators.
+ * tracer: the state of wick._tracer. There is one per process, because there is one set of
+ * allocators per process.
  *
- * There are two tables. The first holds blocks of the domains "mem" and "object", which are used
- * with the GIL only; the GIL is its lock, until an interpreter with a GIL of its own may exist. The
- * second holds blocks of the domain "raw", tracked blocks, sampled blocks and blocks of C code; it
- * has a lock.
+ * There are two tables. The first holds blocks of the domains "mem" and "object", which are only
+ * used with the GIL held; the GIL is its lock, until a subinterpreter, which may have its own GIL,
+ * is created. The second holds blocks of the domain "raw", sampled blocks and blocks of C code; it
+ * has a mutex, which also protects the tracked blocks.
  *
- * Locks: the GIL before a table's lock. Who holds a table's lock waits for nothing and allocates
- * nothing but pages of the kernel.
+ * Locks: take the GIL before a table's lock. While holding a table's lock, do not wait, and
+ * allocate only with mmap().
  */
 
 #include "version.h"
@@ -29,15 +30,15 @@
 
 enum tracer_table_id { TABLE_GIL = 0, TABLE_LOCKED = 1, TABLE_COUNT };
 
-/* The domain of blocks that C code allocated without Python's allocators ("WCK"). */
+/* The domain of blocks that C code allocates without Python's allocators ("WCK"). */
 #define TRACER_C_DOMAIN 0x57434bu
 
-/* Sites and stacks of the second table have this bit in their ids. */
+/* Set in the ids of sites and stacks of the second table. */
 #define TRACER_LOCKED_BIT 0x80000000u
 
 /*
- * Something that was found out about a frame: how deep its stack is, or its site. The same frame,
- * at the same place of its code and the same level of recursion, has the same number of callers.
+ * A cached value of a frame: the depth of its stack, or its site. A frame at the same instruction
+ * and the same recursion level has the same number of callers.
  */
 struct frame_memo {
 	const version_frame *frame;
@@ -65,19 +66,19 @@ static inline bool frame_memo_matches(const struct frame_memo *memo, const PyThr
 struct tracer_table {
 	struct trace_blocks blocks;
 	struct trace_sites sites;
-	uint64_t *words; /* room for one walk */
+	uint64_t *words; /* buffer for one walk */
 	size_t words_max;
 	struct frame_memo depths[FRAME_MEMOS];
 	struct frame_memo sites_of_frames[FRAME_MEMOS];
 	uint32_t stacks_named; /* stacks whose modules are known: modules.h */
-	_Atomic int64_t bytes; /* live, traced */
-	bool has_lock;         /* else the GIL protects it */
+	_Atomic int64_t bytes; /* in live traced blocks */
+	bool has_lock;         /* false: the GIL protects the table */
 	pthread_mutex_t lock;
 };
 
 struct tracer_settings {
 	uint32_t calls_max;    /* nframe */
-	uint32_t native_max;   /* return addresses of a stack; 0: C code is not traced */
+	uint32_t native_max;   /* return addresses per stack; 0: C code is not traced */
 	double sampling_bytes; /* 0: not sampled by bytes */
 	double probability;    /* 0: not sampled by blocks */
 	size_t events_bytes;
@@ -87,8 +88,8 @@ struct tracer_settings {
 struct tracer {
 	_Atomic bool is_tracing;
 	/*
-	 * Every block is recorded, by one interpreter, without events: what the shortest way
-	 * through the hooks is for. Follows from the rest; see tracer_choose_way().
+	 * Every block is recorded, there is one interpreter, and no events are kept: the hooks use
+	 * the fast path. Derived from the other members; see tracer_choose_way().
 	 */
 	bool is_simple;
 	bool is_sampled;
@@ -98,33 +99,33 @@ struct tracer {
 	struct trace_memory memory;
 	struct trace_events events;
 	_Atomic int64_t peak_bytes;
-	uint64_t hook_calls;        /* of the domains "mem" and "object" */
-	uint64_t hook_ticks;        /* spent in one of HOOK_TIMED of them */
-	_Atomic uint64_t raw_calls; /* of the domain "raw" */
+	uint64_t hook_calls;        /* in the domains "mem" and "object" */
+	uint64_t hook_ticks;        /* spent in the timed calls, one out of HOOK_TIMED */
+	_Atomic uint64_t raw_calls; /* in the domain "raw" */
 	_Atomic uint64_t dropped;   /* blocks for which there was no memory */
 	_Atomic uint64_t dropped_stacks;
-	uint64_t start_ticks; /* the same moment on two clocks */
+	uint64_t start_ticks; /* the same moment as start_ns */
 	uint64_t start_ns;
 	PyInterpreterState *main_interpreter;
-	/* A block that was just allocated is not looked for when its object is initialised. */
+	/* The newest block: it already has the right site when its object is initialised. */
 	uintptr_t newest;
 };
 
-/* Hidden, so that it is reached without the table of the linker. */
+/* Hidden, so that it is accessed without the GOT. */
 extern struct tracer tracer __attribute__((visibility("hidden")));
 
-/* Why a thread's requests are not recorded; 0: they are. */
+/* Reasons why a thread's requests are not recorded, as bits; 0: they are recorded. */
 enum thread_state {
-	THREAD_NESTED = 1,   /* inside the real allocator: another domain was asked already */
+	THREAD_NESTED = 1,   /* inside the real allocator: the outer request is recorded */
 	THREAD_OWN = 2,      /* inside the tracer */
-	THREAD_EXCLUDED = 4, /* asked for by exclude_thread() */
+	THREAD_EXCLUDED = 4, /* exclude_thread() was called */
 };
 
-/* What each thread remembers. */
+/* State of each thread. */
 struct tracer_thread {
-	uint32_t id;        /* of the kernel; 0: not asked yet */
+	uint32_t id;        /* kernel thread id; 0: not known yet */
 	uint32_t state;     /* enum thread_state */
-	uint32_t locks;     /* tables that it has locked: a signal handler must not wait for them */
+	uint32_t locks;     /* locks it holds; a signal handler must not wait for them */
 	int64_t left_bytes; /* until the next sampled block of the domain "raw" */
 };
 
@@ -156,42 +157,42 @@ static inline void tracer_unlock(struct tracer_table *table)
 	tracer_thread.locks--;
 }
 
-/* What start() raises as RuntimeError is in *ret_problem. Returns 0 or a negative errno. */
+/* Returns 0 or a negative errno; *ret_problem is then the message of start()'s RuntimeError. */
 int tracer_start(const struct tracer_settings *settings, const char **ret_problem);
 void tracer_stop(void);
-/* Begins to keep events while tracing; events that are kept already stay. 0 or -ENOMEM. */
+/* Starts keeping events while tracing; does nothing if they are kept. Returns 0 or -ENOMEM. */
 int tracer_keep_events(size_t bytes);
-/* Forgets all live blocks. */
+/* Drops all live blocks from the tables. */
 void tracer_clear(void);
 int64_t tracer_live_bytes(void);
-/* Sets is_simple, after a change of what it follows from. */
+/* Updates is_simple. Call it after changing anything that is_simple depends on. */
 void tracer_choose_way(void);
 
 /*
- * hooks.c: the allocators of the three domains. -EBUSY: hooks of another kind are still in use by
- * somebody who put his own over them.
+ * hooks.c: hooks the allocators of the three domains. Returns 0, or -EBUSY if hooks of another kind
+ * are still in use by a tool that hooked on top of them.
  */
 int hooks_install(void);
 void hooks_remove(void);
 
-/* sampled_hooks.c: the functions for a domain when blocks are sampled. */
+/* sampled_hooks.c: the hook functions of a domain when blocks are sampled. */
 void sampled_hooks_begin(void);
 void sampled_hooks_functions(PyMemAllocatorDomain domain, PyMemAllocatorEx *allocator);
 void sampled_hooks_end(void);
-/* The probability with which a block of this size is sampled. */
+/* Returns the probability that a block of this size is sampled. */
 double sampled_probability(uint64_t size);
 
-/* Whether the running thread's next block without the GIL is sampled. */
+/* Returns whether to sample the block that the running thread allocates without the GIL. */
 bool sampled_is_due(size_t size);
-/* Note and forget a sampled block; whether one may be known. */
+/* A filter: add or remove a sampled block, or ask whether a block may be a sampled one. */
 void sampled_add(const void *block);
 void sampled_remove(const void *block);
 bool sampled_may_know(const void *block);
 
-/* The real functions of a domain, valid while hooks are installed and for ever after. */
+/* The real functions of each domain. They stay valid after the hooks are removed. */
 extern PyMemAllocatorEx hooks_real[3];
 
-/* Of so many calls of the hooks one is timed. */
+/* One out of this many hook calls is timed. */
 #define HOOK_TIMED 1024
 
 #endif

@@ -3,9 +3,9 @@
 #define WICK_PYTHON_VERSION_H
 
 /*
- * version: all that differs between CPython 3.9 and 3.14 in what the tracer reads: thread states,
- * frames, code objects and the headers before objects. It is compiled for one minor version, whose
- * layouts do not change.
+ * version: hides the differences between CPython 3.9 and 3.14 in what the tracer reads: thread
+ * states, frames, code objects and the headers before objects. It is compiled for one minor
+ * version, within which layouts do not change.
  */
 
 #include <Python.h>
@@ -19,11 +19,11 @@
 
 #if PY_VERSION_HEX >= 0x030b0000
 #define Py_BUILD_CORE 1
-/* A header of another project's style: our warnings are not for it. */
+/* CPython's internal headers do not compile cleanly with our warnings. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"
-#undef _PyGC_FINALIZED /* the other header has another one */
+#undef _PyGC_FINALIZED /* the internal header defines it again */
 #if PY_VERSION_HEX >= 0x030e0000
 #include <internal/pycore_interpframe_structs.h>
 #else
@@ -47,7 +47,9 @@ typedef struct _PyInterpreterFrame version_frame;
 typedef struct _frame version_frame;
 #endif
 
-/* The thread state that holds the GIL in this thread. In the hooks of "mem" and "object" it does.
+/*
+ * Returns the thread state that holds the GIL in this thread. The hooks of "mem" and "object"
+ * always run with the GIL held.
  */
 static inline PyThreadState *version_current_thread(void)
 {
@@ -56,11 +58,11 @@ static inline PyThreadState *version_current_thread(void)
 #elif PY_VERSION_HEX >= 0x030c0000 || PY_VERSION_HEX < 0x030b0000
 	return _PyThreadState_UncheckedGet();
 #else
-	return _PyThreadState_GET(); /* spares a call */
+	return _PyThreadState_GET(); /* saves a call */
 #endif
 }
 
-/* The innermost frame, complete or not. */
+/* Returns the innermost frame, complete or not. */
 static inline const version_frame *version_top_frame(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030d0000
@@ -81,7 +83,7 @@ static inline const version_frame *version_caller(const version_frame *frame)
 #endif
 }
 
-/* Whether this is a mark that C code called Python here, and not a call. */
+/* Returns whether this is not a real frame, but marks that C code called Python here. */
 static inline bool version_is_mark(const version_frame *frame)
 {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -103,8 +105,7 @@ static inline PyCodeObject *version_code(const version_frame *frame)
 #endif
 }
 
-/* The instruction that the frame is at, in code units from the code's start; -1 before the first.
- */
+/* Returns the index of the frame's current instruction in code units; -1 before the first one. */
 static inline int64_t version_instruction(const version_frame *frame, const PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030d0000
@@ -120,7 +121,7 @@ static inline int64_t version_instruction(const version_frame *frame, const PyCo
 #endif
 }
 
-/* Whether the frame has not begun its function yet: it is still making cells and the like. */
+/* Returns whether the frame is still being set up (creating cells, for example). */
 static inline bool version_is_incomplete(const version_frame *frame, const PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -133,9 +134,9 @@ static inline bool version_is_incomplete(const version_frame *frame, const PyCod
 }
 
 /*
- * Whether this frame is no call that a traceback shows, wherever it is on the stack. From 3.12 on a
- * frame that only checks what __init__() returns lies below its call; its code object is a constant
- * that cannot be written to.
+ * Returns whether tracebacks leave out this frame, wherever it is on the stack. From 3.12 on, the
+ * caller of an __init__() frame may be a frame that only checks its return value; the code object
+ * of that frame is a read-only constant.
  */
 static inline bool version_is_hidden(const version_frame *frame)
 {
@@ -146,7 +147,7 @@ static inline bool version_is_hidden(const version_frame *frame)
 #endif
 }
 
-/* A counter that changes with each call of the thread. */
+/* Returns a counter that changes with each call and return in the thread. */
 static inline int version_recursion(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030c0000
@@ -167,13 +168,13 @@ static inline PyObject *version_code_name(const PyCodeObject *code)
 #endif
 }
 
-/* The bytes between the start of an object's block and the object. */
+/* Returns the number of bytes between the start of an object's block and the object. */
 static inline size_t version_header_bytes(const PyTypeObject *type)
 {
 	size_t bytes = type->tp_flags & Py_TPFLAGS_HAVE_GC ? 16 : 0;
 
 #if PY_VERSION_HEX >= 0x030c0000
-	/* A dictionary or weak references that the interpreter manages. */
+	/* A dictionary or weak references managed by the interpreter. */
 	if (type->tp_flags & (1ul << 3 | 1ul << 4))
 		bytes += 2 * sizeof(void *);
 #elif PY_VERSION_HEX >= 0x030b0000

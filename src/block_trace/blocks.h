@@ -6,19 +6,20 @@
  * blocks: the live blocks, by address.
  *
  * Blocks that are used together are close together, and so are their entries: a directory finds the
- * page of an address, and each page has an array with a slot of 8 bytes for each `step` bytes.
+ * page of an address, and each page has an array of 8-byte slots, one for every `step` bytes.
  *
  *	page 0x7f5a10    step 64 bytes      slots  [site, size] [site, size] [      ] …
  *	page 0x7f5a14    step 512 bytes     slots  [site, size] [          ] …
  *
- * The step of a page is the size of its smallest block, so that no two blocks share a slot. It is
- * lowered, and the array is made anew, when a smaller one comes. An allocator that keeps blocks of
- * one size in a page, as Python's does, needs 8 bytes for each and some for the page.
+ * The step of a page is the size of its smallest block, so that no two blocks share a slot. When a
+ * smaller block is added, the step is lowered and the array is rebuilt. With an allocator that
+ * keeps blocks of one size in a page, as Python's does, a block costs 8 bytes and its share of the
+ * page's entry.
  *
- * What fits into no slot is kept in a hash table: a start that is not a multiple of 16, a size of
- * 4 GiB and more.
+ * Blocks that do not fit into a slot are kept in a hash table: those whose address is not a
+ * multiple of 16, and those of 4 GiB or more.
  *
- * Threads: the owner's lock protects it.
+ * Threads: the owner has to lock.
  */
 
 #include <stdbool.h>
@@ -34,25 +35,25 @@ struct trace_block {
 	uint32_t site;
 };
 
-/* Sites above cannot be stored. */
+/* Highest site id that a slot can hold. */
 #define TRACE_SITE_MAX ((1u << 27) - 2)
 
 #define TRACE_PAGE_BITS 12
 #define TRACE_GRANULE_BITS 4
-/* A step has at most so many granules: a page has at least 8 slots. */
+/* Maximum step in granules; a page has at least 8 slots. */
 #define TRACE_STEP_MAX 32
 #define TRACE_INVERSE_BITS 15
 
 struct trace_page {
-	uint64_t number;     /* address >> TRACE_PAGE_BITS; 0: a free place */
-	uint32_t first_step; /* first slot << 5 | (granules of a step - 1) */
-	uint16_t count;      /* of blocks; 0: the slots are free for any step */
-	uint16_t inverse;    /* 2^15 / granules of a step, rounded up */
+	uint64_t number;     /* address >> TRACE_PAGE_BITS; 0: a free entry */
+	uint32_t first_step; /* first slot << 5 | (granules per step - 1) */
+	uint16_t count;      /* of blocks; 0: the step may change */
+	uint16_t inverse;    /* 2^15 / granules per step, rounded up */
 };
 
 /*
- * A slot: size | low 5 bits of the granule << 32 | (site + 1) << 37; 0: free. A slot has at most 32
- * granules, so that these bits say which one the block starts at.
+ * A slot: size | low 5 bits of the granule << 32 | (site + 1) << 37; 0: free. A slot stands for at
+ * most 32 granules, so these 5 bits say at which one the block starts.
  */
 typedef uint64_t trace_slot_word;
 
@@ -77,18 +78,18 @@ struct trace_blocks {
 	struct trace_memory *memory;
 	struct trace_page *pages;
 	size_t page_capacity; /* a power of two, or 0 */
-	unsigned int shift;   /* of a hash to a place */
+	unsigned int shift;   /* from a hash to an index in pages */
 	size_t page_count;
 	struct trace_array slots; /* trace_slot_word */
 	size_t slot_count;
-	uint32_t free_slots[TRACE_STEP_MAX + 1]; /* arrays for each step; first slot + 1 */
+	uint32_t free_slots[TRACE_STEP_MAX + 1]; /* free arrays by step: first slot + 1 */
 	uint32_t inverse[TRACE_STEP_MAX + 1];    /* 2^15 / step, rounded up */
 	struct tracked_blocks odd;
 	size_t count;
 };
 
 void trace_blocks_init(struct trace_blocks *blocks, struct trace_memory *memory);
-/* Forgets all blocks and gives back the memory. */
+/* Removes all blocks and frees the memory. */
 void trace_blocks_clear(struct trace_blocks *blocks);
 
 /* Where the search for a page begins. */
@@ -115,7 +116,7 @@ static inline trace_slot_word *trace_blocks_slot(const struct trace_blocks *bloc
 	       (granule * page->inverse >> TRACE_INVERSE_BITS);
 }
 
-/* The slot of a block, or NULL: not known, or odd. Valid until a block is added. */
+/* Returns NULL if the block is unknown or in the hash table. Valid until a block is added. */
 trace_slot_word *trace_blocks_find_slot(const struct trace_blocks *blocks, uint64_t address);
 
 static inline trace_slot_word *trace_blocks_known_slot(const struct trace_blocks *blocks,
@@ -135,13 +136,13 @@ static inline trace_slot_word *trace_blocks_known_slot(const struct trace_blocks
 	return trace_slot_is(*slot, granule) ? slot : NULL;
 }
 
-/* Return whether the block is known; take removes it. */
+/* Both return whether the block is known; take also removes it. */
 bool trace_blocks_get(const struct trace_blocks *blocks, uint64_t address, struct trace_block *ret);
 bool trace_blocks_take_slowly(struct trace_blocks *blocks, uint64_t address,
 			      struct trace_block *ret);
 
 /*
- * The slow ways get copies of what the caller passes by its address: it can then stay in registers.
+ * The slow paths get pointers to copies, so that the caller's structs can stay in registers.
  */
 static inline bool trace_blocks_take_copy(struct trace_blocks *blocks, uint64_t address,
 					  struct trace_block *ret)
@@ -192,8 +193,8 @@ static inline int trace_blocks_put_copy(struct trace_blocks *blocks,
 }
 
 /*
- * Adds a block. Returns 0, or 1 if there was one whose end was not seen: it is replaced and is in
- * *ret_old. Or -ENOMEM.
+ * Adds a block. Returns 0 or -ENOMEM, or 1 if there was a block whose free was not seen: it is
+ * replaced and returned in *ret_old.
  */
 static inline int trace_blocks_put(struct trace_blocks *blocks, const struct trace_block *block,
 				   struct trace_block *ret_old)
@@ -206,7 +207,7 @@ static inline int trace_blocks_put(struct trace_blocks *blocks, const struct tra
 	if (__builtin_expect(!blocks->pages || ((block->address & 15) | block->size >> 32) != 0, 0))
 		return trace_blocks_put_copy(blocks, block, ret_old);
 	page = &blocks->pages[trace_blocks_place(blocks, number)];
-	/* A page without blocks gets the step of the new one. */
+	/* A page without blocks gets its step from the new block. */
 	if (__builtin_expect(page->number != number || page->count == 0 ||
 				     (block->size + 15) >> TRACE_GRANULE_BITS <
 					     trace_page_step(page),
@@ -221,7 +222,7 @@ static inline int trace_blocks_put(struct trace_blocks *blocks, const struct tra
 	return 0;
 }
 
-/* Walks over all blocks: *cursor is 0 at first. Returns false at the end. */
+/* Iterates over all blocks. Set *cursor to 0 first. Returns false at the end. */
 bool trace_blocks_next(const struct trace_blocks *blocks, uint64_t *cursor,
 		       struct trace_block *ret);
 

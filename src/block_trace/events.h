@@ -3,9 +3,10 @@
 #define WICK_BLOCK_TRACE_EVENTS_H
 
 /*
- * events: the newest allocations and frees in a ring, 32 bytes each. Old ones are overwritten.
+ * events: a ring buffer of the newest allocations and frees, 32 bytes each. The oldest events are
+ * overwritten.
  *
- * Threads: several may write at once; one reads, and takes only what is complete. A writer first
+ * Threads: several may write at once; one reads, and copies only complete events. A writer first
  * invalidates its slot, then fills it, then sets its number.
  */
 
@@ -20,7 +21,7 @@ struct trace_memory;
 enum trace_event_kind {
 	TRACE_ALLOCATION = 1,
 	TRACE_FREE = 2,
-	TRACE_CLEAR = 3, /* all live blocks were forgotten */
+	TRACE_CLEAR = 3, /* all live blocks were dropped from the table */
 	TRACE_MARK = 4,  /* the size is the number of the mark */
 };
 
@@ -29,13 +30,13 @@ struct trace_event {
 	uint64_t address_kind; /* address << 8 | kind */
 	uint64_t size;
 	uint32_t site;
-	_Atomic uint32_t number; /* low half of its number + 1; 0: being written */
+	_Atomic uint32_t number; /* low half of the event's number + 1; 0: being written */
 };
 
 struct trace_events {
 	struct trace_event *slots; /* NULL: no events are kept */
 	uint64_t capacity;         /* a power of two */
-	uint64_t first;            /* number of the first event since it was opened */
+	uint64_t first;            /* number of the first event since trace_events_open() */
 	_Atomic uint64_t next;
 };
 
@@ -59,8 +60,8 @@ static inline void trace_events_put(struct trace_events *events, enum trace_even
 }
 
 /*
- * Copies event `number` if it is complete and not overwritten. Returns 1, or 0 if it is being
- * written, or -ENOENT if it is gone.
+ * Copies event `number` if it is complete and not overwritten. Returns 1, 0 if it is being written,
+ * or -ENOENT if it was overwritten.
  */
 int trace_events_get(const struct trace_events *events, uint64_t number, struct trace_event *ret);
 

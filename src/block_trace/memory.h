@@ -3,10 +3,10 @@
 #define WICK_BLOCK_TRACE_MEMORY_H
 
 /*
- * memory: where the tables of a tracer live. It comes from the kernel, because a tracer runs inside
- * the allocator that it watches.
+ * memory: memory for the tables of a tracer. It is allocated with mmap(), because a tracer runs
+ * inside the allocator that it traces.
  *
- * Threads: the counters may be changed by several threads; an array belongs to its owner's lock.
+ * Threads: several threads may change the counters; for an array, the owner has to lock.
  */
 
 #include <stdatomic.h>
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 struct trace_memory {
-	_Atomic uint64_t bytes; /* what is mapped now */
-	/* For tests: the request with this number fails, counted from 1; 0: none. */
+	_Atomic uint64_t bytes; /* mapped now */
+	/* For tests: makes the request with this number fail, counted from 1; 0: none. */
 	_Atomic uint64_t fails_at;
 	_Atomic uint64_t requests;
 };
@@ -24,14 +24,14 @@ struct trace_memory {
 void *trace_memory_map(struct trace_memory *memory, size_t bytes);
 void trace_memory_unmap(struct trace_memory *memory, void *start, size_t bytes);
 
-/* An array that may move when it grows. All zero: empty. */
+/* An array that may move when it grows. A zeroed struct is an empty array. */
 struct trace_array {
 	void *items;
 	size_t capacity; /* items */
 	size_t item_bytes;
 };
 
-/* Makes room for `count` items in all. Returns 0 or -ENOMEM; the array is then as before. */
+/* Makes room for `count` items in total. Returns 0, or -ENOMEM without changing the array. */
 int trace_array_reserve(struct trace_memory *memory, struct trace_array *array, size_t count);
 void trace_array_free(struct trace_memory *memory, struct trace_array *array);
 

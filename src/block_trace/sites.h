@@ -3,16 +3,17 @@
 #define WICK_BLOCK_TRACE_SITES_H
 
 /*
- * sites: the stacks at which blocks were allocated, each stored once, and what is live of each.
+ * sites: the stacks at which blocks were allocated, each stored once, with counters of the live
+ * blocks.
  *
- * A stack is a list of words, innermost call first: words for calls of an interpreted language,
- * then return addresses of native code. What a word means is known to the caller alone. A site is a
- * stack in one thread, interpreter and domain. Ids stay valid until trace_sites_free().
+ * A stack is a list of words, innermost first: one for each frame of an interpreted language, then
+ * return addresses of native code. Only the caller knows what a word means. A site is a stack in
+ * one thread, interpreter and domain. Ids stay valid until trace_sites_free().
  *
- * A word may lose its meaning (its code object ends and the address is used again). The stacks with
- * it are then marked as retired: they keep their ids and are not found again.
+ * A word may lose its meaning, because its code object is freed and the address reused. The stacks
+ * that contain it are then retired: they keep their ids, but lookups no longer find them.
  *
- * Threads: the owner's lock protects it.
+ * Threads: the owner has to lock.
  */
 
 #include <stdbool.h>
@@ -24,9 +25,9 @@
 #define TRACE_NONE UINT32_MAX
 
 /*
- * What a site is told apart by besides its words, in two words: numbers of calls, of return
- * addresses, of all calls on the stack (also those that were not taken) and of the interpreter, 16
- * bits each; the domain and the thread.
+ * What identifies a site besides its words. `counts`: the number of interpreted frames, of return
+ * addresses, of all frames on the stack (including those not recorded) and the number of the
+ * interpreter, 16 bits each. `owner`: the domain and the thread.
  */
 struct trace_key {
 	uint64_t counts;
@@ -89,19 +90,19 @@ struct trace_walk {
 };
 
 struct trace_stack {
-	uint64_t counts; /* of its key */
-	uint32_t first;  /* of its words */
-	uint32_t site;   /* the newest site with it */
+	uint64_t counts; /* as in its key */
+	uint32_t first;  /* index of its first word */
+	uint32_t site;   /* the newest site with this stack */
 	bool is_retired;
 };
 
-/* As large as a line of the cache. */
+/* As large as a cache line. */
 struct trace_site {
-	struct trace_key key; /* counts are 0, which no walk has, when it is retired */
+	struct trace_key key; /* counts are 0 when it is retired; no walk has that */
 	int64_t size;         /* live bytes */
 	int64_t count;
-	uint64_t counts; /* as in the key, for ever */
-	uint32_t first;  /* word, as in its stack */
+	uint64_t counts; /* as in the key, also when it is retired */
+	uint32_t first;  /* index of the first word, as in its stack */
 	uint32_t stack;
 	uint32_t next; /* the stack's next older site */
 	uint32_t pad;
@@ -110,11 +111,11 @@ struct trace_site {
 
 _Static_assert(sizeof(struct trace_site) == 64, "one line of the cache");
 
-/* What belongs to each word: its code object, and the next word of the same one. */
+/* For each word: its code object, and the next word of the same code object. */
 struct trace_word_link {
 	uint32_t code;
 	uint32_t next;
-	int32_t line; /* of a source file, once it was looked up */
+	int32_t line; /* in the source file, once it has been looked up */
 };
 
 struct trace_slot {
@@ -166,8 +167,9 @@ static inline struct trace_word_link *trace_links(const struct trace_sites *site
 }
 
 /*
- * The hash of a walk is a sum over its words, so that multiplications overlap; a walker may add
- * them up while it walks. `key` is TRACE_WORD_KEY times the number of the word, counted from 1.
+ * The hash of a walk is a sum over its words, so that the multiplications run in parallel; a walker
+ * may build the sum while it walks. `key` is TRACE_WORD_KEY times the position of the word, counted
+ * from 1.
  */
 #define TRACE_WORD_KEY 0x9e3779b97f4a7c16ull
 
@@ -176,7 +178,7 @@ static inline uint64_t trace_word_hash(uint64_t word, uint64_t key)
 	return (word ^ word >> 23) * (key + 1);
 }
 
-/* The last step: `sum` is that of the words. */
+/* The last step. `sum` is the sum of trace_word_hash() over all words. */
 static inline uint64_t trace_walk_hash(const struct trace_key *key, uint64_t sum)
 {
 	sum += key->counts ^ key->owner * 0xd6e8feb86659fd93ull;
@@ -225,17 +227,17 @@ static inline uint32_t trace_sites_find(const struct trace_sites *sites,
 }
 
 /*
- * Adds the site of a walk that has none, and its stack if it is new; then *ret_is_new is true and
- * the caller may fill in the links of its words. Returns 0, or -ENOMEM, or -ENOSPC if there are
- * stacks_max stacks already.
+ * Adds a site for a walk that has none. If the stack is new, adds it too and sets *ret_is_new; the
+ * caller may then fill in the links of its words. Returns 0, -ENOMEM, or -ENOSPC if there are
+ * already stacks_max stacks.
  */
 int trace_sites_add(struct trace_sites *sites, const struct trace_walk *walk, uint32_t *ret_site,
 		    bool *ret_is_new);
 
-/* The stack that owns the word at this place. */
+/* Returns the stack that the word with this index belongs to. */
 uint32_t trace_sites_stack_of(const struct trace_sites *sites, uint32_t word);
 
-/* The stack and its sites are not found any more; they keep their words and numbers. */
+/* Lookups no longer find the stack and its sites; they keep their words and counters. */
 void trace_sites_retire(struct trace_sites *sites, uint32_t stack);
 
 #endif

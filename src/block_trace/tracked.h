@@ -3,10 +3,10 @@
 #define WICK_BLOCK_TRACE_TRACKED_H
 
 /*
- * tracked: blocks that a program reports itself, by domain and any 64-bit address. A hash table
- * with linear probing; there are few of them.
+ * tracked: blocks that the program itself reports, by domain and any 64-bit address. It is a hash
+ * table with linear probing, because there are few of them.
  *
- * Threads: the owner's lock protects it.
+ * Threads: the owner has to lock.
  */
 
 #include <stddef.h>
@@ -31,7 +31,7 @@ struct tracked_blocks {
 /* Returns the block or NULL. */
 struct tracked_block *tracked_blocks_find(const struct tracked_blocks *blocks, uint32_t domain,
 					  uint64_t address);
-/* Adds one that is not there. Returns 0 or -ENOMEM. */
+/* Adds a block that is not in the table. Returns 0 or -ENOMEM. */
 int tracked_blocks_add(struct tracked_blocks *blocks, const struct tracked_block *block);
 void tracked_blocks_remove(struct tracked_blocks *blocks, struct tracked_block *block);
 void tracked_blocks_clear(struct tracked_blocks *blocks);

@@ -3,8 +3,8 @@
 #define WICK_LANGUAGE_COPIED_PARTS_H
 
 /*
- * copied_parts: parts of the memory of a process that somebody has copied, as if they were at their
- * addresses: an object, and what it refers to.
+ * copied_parts: reads copied parts of a process's memory by their original addresses: an object,
+ * and what it refers to.
  */
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ struct copied_parts {
 	struct copied_part items[COPIED_PARTS];
 };
 
-/* Fits struct python_reader. */
+/* A python_read_fn. Returns false unless one part contains all bytes. */
 bool copied_parts_read(void *parts, uint64_t address, void *ret, uint32_t size);
 
 #endif

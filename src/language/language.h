@@ -3,14 +3,14 @@
 #define WICK_LANGUAGE_LANGUAGE_H
 
 /*
- * language: readers of the calls that an interpreter makes, one entry in table.c for each runtime.
+ * language: reads the frames of interpreted languages; table.c has one entry for each runtime.
  *
- * To the native walk an interpreter is one function, its loop, which calls itself. A reader finds
- * the runtime in a process, reads the chain of its calls as words (which cannot be mistaken for
+ * To the native unwinder, an interpreter is one function, its loop, which calls itself. A reader
+ * finds the runtime in a process, reads its chain of frames as words (which cannot be mistaken for
  * addresses, see unwind/python_walk.h), says which code is the loop, and names a word. Words are
  * named when they are read, because what they refer to may be gone a moment later.
  *
- * An interpreter is used by one thread at a time. It only reads the process.
+ * Threads: only one thread at a time may use a struct interpreter. The process is only read.
  */
 
 #include <stdbool.h>
@@ -25,14 +25,14 @@ struct maps;
 struct python_layout;
 struct python_reader;
 
-/* Where a call is. Valid until the interpreter reads again. */
+/* The place in the source where a frame is. Valid until the interpreter reads again. */
 struct language_place {
 	const char *function;
 	const char *file;
 	uint32_t line; /* 0: unknown */
 };
 
-/* A part of the code of an interpreter's loop. */
+/* An address range of the code of an interpreter's loop. */
 struct language_range {
 	uint64_t start;
 	uint64_t end;
@@ -40,51 +40,54 @@ struct language_range {
 
 struct language_ops {
 	const char *language; /* "python" */
-	/* What is known about the files of runtimes, which many processes share. */
+	/* A cache of what is known about runtimes' files, which many processes share. */
 	void *(*files_new)(void); /* NULL if out of memory */
 	void (*files_free)(void *files);
 	/*
-	 * Looks for the runtime in a process. -ENOENT: there is none; -ENOTSUP: it cannot be read,
-	 * err says why.
+	 * Looks for the runtime in a process. Returns 0 or a negative errno: -ENOENT if there is
+	 * none, -ENOTSUP if it cannot be read (err says why).
 	 */
 	int (*find)(void *files, pid_t pid, const struct maps *maps, void **ret_self,
 		    struct error *err);
 	void (*free)(void *self);
 	const struct language_range *(*loops)(const void *self, size_t *ret_count);
-	/* For walkers elsewhere; NULL if the runtime has none. */
+	/* For walkers in the kernel and the preload library. NULL if they cannot walk it. */
 	const struct python_layout *(*layout)(const void *self);
 	/*
-	 * Reads the calls of a thread, the innermost first. Returns how it ended, enum python_end;
-	 * what is not whole has no calls.
+	 * Reads the frames of a thread, innermost first. Returns how the walk ended, an enum
+	 * python_end; a walk that failed returns no frames.
 	 */
 	int (*walk)(void *self, const struct python_reader *reader, uint64_t thread_pointer,
 		    uint64_t *words, uint32_t capacity, uint32_t *ret_count);
-	/* Copies what a word refers to, unless it is known. 0 or a negative errno. */
+	/* Copies what a word refers to, unless it is known. Returns 0 or a negative errno. */
 	int (*learn)(void *self, const struct python_reader *reader, uint64_t word);
-	/* 1; 0 if the call is the runtime's own; -ENOENT if it was not learnt. */
+	/* Returns 1, 0 if the frame is internal to the runtime, or -ENOENT if not learnt. */
 	int (*name)(const void *self, uint64_t word, struct language_place *ret);
-	/* Changes when a word may mean something else. */
+	/* The number changes when a word may have a new meaning. */
 	uint64_t (*generation)(const void *self);
 };
 
-extern const struct language_ops *const language_table[]; /* NULL last */
+extern const struct language_ops *const language_table[]; /* ends with NULL */
 
-/* The wrappers. NULL if out of memory. */
+/* The functions below wrap the table. Returns NULL if out of memory. */
 struct languages *languages_new(void);
-void languages_free(struct languages *languages); /* after all interpreters */
+void languages_free(struct languages *languages); /* close all interpreters first */
 
-/* As find() for the first language that the process runs. Release with interpreter_close(). */
+/*
+ * Calls find() of each language until one finds its runtime. The caller releases *ret with
+ * interpreter_close().
+ */
 int interpreter_find(struct languages *languages, pid_t pid, const struct maps *maps,
 		     struct interpreter **ret, struct error *err);
 void interpreter_close(struct interpreter *interpreter); /* NULL is fine */
 
 /*
- * Reads the calls of a stopped thread from outside, and what they refer to. Returns as walk(); tid
- * is for reading the memory.
+ * Reads the frames of a stopped thread of another process, and copies what they refer to. The
+ * memory is read through `tid`. Returns the same as walk().
  */
 int interpreter_walk(struct interpreter *interpreter, pid_t tid, uint64_t thread_pointer,
 		     uint64_t *words, uint32_t capacity, uint32_t *ret_count);
-/* Copies what a word refers to: from copies of its memory, or from the process as it is now. */
+/* Copies what a word refers to: with a reader, or from the memory that the process has now. */
 int interpreter_learn(struct interpreter *interpreter, const struct python_reader *reader,
 		      uint64_t word);
 int interpreter_learn_remote(struct interpreter *interpreter, pid_t pid, uint64_t word);

@@ -3,15 +3,15 @@
 #define WICK_LANGUAGE_REMOTE_PAGES_H
 
 /*
- * remote_pages: the memory of another process by pages, each of which is read once until
- * remote_pages_begin(): frames and code objects are close to each other.
+ * remote_pages: reads the memory of another process in pages and caches them until
+ * remote_pages_begin(), because frames and code objects are close to each other.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define REMOTE_PAGE 4096u /* divides the pages of all kernels */
+#define REMOTE_PAGE 4096u /* divides the page size of every kernel */
 #define REMOTE_PAGES 64u
 
 struct remote_pages {
@@ -24,10 +24,10 @@ struct remote_pages {
 	uint8_t bytes[REMOTE_PAGES][REMOTE_PAGE];
 };
 
-/* Forgets what was read; pid may be a thread. The pages start as zeros. */
+/* Empties the cache. pid may be a thread. *pages must be zeroed before the first call. */
 void remote_pages_begin(struct remote_pages *pages, pid_t pid);
 
-/* Fits struct python_reader. */
+/* A python_read_fn. */
 bool remote_pages_read(void *pages, uint64_t address, void *ret, uint32_t size);
 
 #endif

@@ -19,7 +19,7 @@ struct recording_writer;
 struct sink;
 struct tracked_process;
 
-/* Events that are passed on together. */
+/* Events per batch. */
 #define HEAP_WRITER_BATCH 4096u
 
 #define HEAP_WRITER_SITES (1u << 27) /* WICK_HEAP_SITES */
@@ -28,38 +28,41 @@ struct heap_writer_site {
 	uint32_t stack; /* ID_NONE: not defined */
 	uint32_t thread;
 	uint8_t space;
-	bool is_reported; /* by the running search for new ones */
+	bool is_reported; /* by the current search for new sites */
 	bool is_hidden;
 };
 
 struct wick_heap_writer {
-	pid_t pid; /* a forked child has another one */
-	int fd;    /* belongs to the writer */
+	pid_t pid; /* to detect a forked child */
+	int fd;    /* owned by the writer */
 	struct outfile file;
-	bool is_whole; /* `file` is used */
+	bool is_whole; /* written through `file` */
 	bool is_finished;
 	struct recording_writer *writer;
 	struct sink *sink;
 	uint32_t process;
 	uint32_t main_thread;
 
-	/* For addresses of machine code; NULL until one is used. */
+	/* For native addresses; NULL until there is one. */
 	struct process_tracker *tracker;
 	struct tracked_process *tracked;
 
 	VEC(struct heap_writer_site) sites; /* see heap_writer_place_of() */
 	VEC(struct frame) frames;           /* scratch */
-	VEC(uint32_t) marks;                /* label sets, by number; 0: without a name */
+	VEC(uint32_t) marks;                /* label sets by mark number; 0: unnamed */
 	uint32_t mark_schema;
 	uint32_t slack_mask; /* block_unit - 1, or 0 */
 
 	uint64_t last_ns;      /* time of the last event */
-	uint32_t batch_thread; /* of the events below */
+	uint32_t batch_thread; /* thread of the events in the batch */
 	size_t batch_count;
 	struct heap_event batch[HEAP_WRITER_BATCH];
 };
 
-/* Where a site is in the list: its highest bit becomes the lowest, so that both lists are short. */
+/*
+ * Returns the index of a site in the list. The highest bit of the number, which tells two ranges of
+ * sites apart, becomes the lowest bit, so that the list stays short.
+ */
 static inline uint32_t heap_writer_place_of(uint32_t number)
 {
 	return number << 1 | number >> 31;
@@ -70,13 +73,13 @@ static inline bool heap_writer_is_site(uint32_t number)
 	return (number & INT32_MAX) < HEAP_WRITER_SITES;
 }
 
-/* Makes the list long enough for a site. Returns 0 or -ENOMEM. */
+/* Makes the list long enough for this site. Returns 0 or -ENOMEM. */
 int heap_writer_reserve(struct wick_heap_writer *writer, uint32_t number);
 
-/* Fails in a forked child and after the end. Returns 0 or a negative errno. */
+/* Fails in a forked child and after the recording is finished. Returns 0 or a negative errno. */
 int heap_writer_check(const struct wick_heap_writer *writer, struct error *err);
 
-/* Passes on the events in the batch. */
+/* Passes the events of the batch on to the sink. */
 int heap_writer_pass_on(struct wick_heap_writer *writer, struct error *err);
 
 #endif

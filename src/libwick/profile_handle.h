@@ -14,10 +14,10 @@ struct wick_load_options;
 struct wick_profile {
 	const struct profile *profile;
 	struct profile *owned; /* NULL: owned by someone else */
-	struct reload *reload; /* NULL: single samples are loaded already, or not available */
+	struct reload *reload; /* NULL: single samples are already loaded, or not available */
 };
 
-/* Our load options for those of a caller, with memory for their arrays. */
+/* Internal load options made from the caller's, with storage for their arrays. */
 struct load_request {
 	struct load_options options;
 	const char *only[1];
@@ -28,7 +28,7 @@ struct load_request {
 int load_request_init(struct load_request *request, const struct wick_load_options *given,
 		      struct error *err);
 
-/* Takes over the profile, also on failure. */
+/* Takes ownership of the profile, even on failure. */
 int wick_profile_wrap(struct profile *profile, struct wick_profile **ret, struct error *err);
 
 #endif

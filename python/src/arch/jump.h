@@ -3,8 +3,8 @@
 #define WICK_PYTHON_ARCH_JUMP_H
 
 /*
- * jump: instructions that lead from the start of a function to another one: a short jump to a place
- * nearby, and there a jump to anywhere. And where an instruction calls to.
+ * jump: encodes jumps that redirect a function to another one: a near jump at its start to a place
+ * nearby, and a far jump there to any address. Also decodes the target of a call.
  */
 
 #include <stdbool.h>
@@ -39,7 +39,7 @@ static inline void jump_far(uint64_t to, uint8_t *code)
 
 #define CALL_STEP 4
 
-/* The target of bl, or 0 for another instruction. */
+/* Returns the target of a bl, or 0 for any other instruction. */
 static inline uint64_t call_target(uint64_t at)
 {
 	uint32_t instruction;
@@ -77,7 +77,7 @@ static inline void jump_far(uint64_t to, uint8_t *code)
 
 #define CALL_STEP 1
 
-/* The target of a near call, or 0 for other bytes. */
+/* Returns the target of a near call, or 0 for any other bytes. */
 static inline uint64_t call_target(uint64_t at)
 {
 	const uint8_t *code = (const uint8_t *)(uintptr_t)at;

@@ -2,7 +2,7 @@
 #ifndef WICK_PYTHON_ARCH_RELOCATION_H
 #define WICK_PYTHON_ARCH_RELOCATION_H
 
-/* relocation: the kinds of entries that hold the address of a function of another module. */
+/* relocation: the types of GOT entries that hold the address of a function of another module. */
 
 #include <elf.h>
 

@@ -3,10 +3,10 @@
 #define WICK_LANGUAGE_PYTHON_CODE_H
 
 /*
- * code: a code object of a process, copied: its name, its file, and the line of each instruction.
+ * code: copies a code object of a process: its name, its file, and the line of each instruction.
  *
- * Nothing that is read is trusted: lengths are bounded, and whatever else the memory contains gives
- * other names or lines, nothing worse.
+ * The memory is not trusted: lengths are limited, and bad contents lead to wrong names or lines,
+ * but to nothing worse.
  */
 
 #include <stddef.h>
@@ -15,13 +15,13 @@
 struct python_code_layout;
 struct python_reader;
 
-/* Longer names and line tables are cut. */
+/* Longer names and line tables are truncated. */
 #define PYTHON_NAME_MAX 1024u
 #define PYTHON_FILE_MAX 4096u
 #define PYTHON_LINES_MAX (1u << 20)
 
 struct python_code {
-	char *name; /* UTF-8; NULL: the interpreter's own, not a function */
+	char *name; /* UTF-8; NULL: internal to the interpreter, not a function */
 	char *file;
 	uint8_t *lines;
 	size_t line_bytes;
@@ -30,8 +30,8 @@ struct python_code {
 };
 
 /*
- * What a code object refers to: it differs from that of another one that was later put at the same
- * address. False if it cannot be read.
+ * Pointers and first line of a code object. They tell it apart from another code object that is
+ * later allocated at the same address.
  */
 struct python_code_key {
 	uint64_t name;
@@ -40,20 +40,21 @@ struct python_code_key {
 	uint64_t first_line;
 };
 
+/* Returns 0, or -EFAULT if it cannot be read. */
 int python_code_key(const struct python_code_layout *layout, const struct python_reader *reader,
 		    uint64_t address, struct python_code_key *ret);
 
 /*
- * Copies a code object. -EFAULT if it cannot be read, -EINVAL if it is none, -ENOMEM. The caller
- * releases *ret with python_code_fini().
+ * Copies a code object. Returns 0, -EFAULT if it cannot be read, -EINVAL if it is not a code
+ * object, or -ENOMEM. The caller releases *ret with python_code_fini().
  */
 int python_code_read(const struct python_code_layout *layout, const struct python_reader *reader,
 		     const struct python_code_key *key, struct python_code *ret);
 void python_code_fini(struct python_code *code);
 
 /*
- * The line of an instruction by its index; 0: none. An instruction that has none, because the
- * compiler added it, counts to the line before it.
+ * Returns the line of the instruction with this index, or 0 if there is none. An instruction that
+ * has no line, because the compiler added it, gets the line of the instruction before it.
  */
 uint32_t python_code_line(const struct python_code *code, uint32_t index);
 

@@ -3,9 +3,9 @@
 #define WICK_LANGUAGE_PYTHON_LAYOUT_H
 
 /*
- * layout: where CPython keeps what a profile shows, by version: tables for 3.9 to 3.12; since 3.13
- * the interpreter describes itself (_Py_DebugOffsets), and only the place of each number in that
- * description depends on the version.
+ * layout: the offsets of the CPython structures that wick reads. There are tables for 3.9 to 3.12.
+ * Since 3.13 the interpreter describes itself (_Py_DebugOffsets), and the tables only hold the
+ * position of each offset in that description.
  */
 
 #include <stdint.h>
@@ -14,25 +14,25 @@
 
 struct python_reader;
 
-/* How a code object stores its lines. */
+/* The format of a code object's line table. */
 enum python_lines {
 	PYTHON_LINES_3_9,
 	PYTHON_LINES_3_10,
 	PYTHON_LINES_3_11, /* and later */
 };
 
-/* The members of a code object, and of the strings that it refers to. */
+/* Offsets of members of a code object, and of the characters of its strings. */
 struct python_code_layout {
 	uint16_t name;
 	uint16_t file;
 	uint16_t first_line;
 	uint16_t lines;
-	uint16_t ascii_bytes;   /* of a string before its characters, if all are ASCII */
-	uint16_t unicode_bytes; /* the same for other strings */
+	uint16_t ascii_bytes;   /* header size of a string whose characters are all ASCII */
+	uint16_t unicode_bytes; /* header size of other strings */
 	uint16_t line_format;   /* enum python_lines */
 };
 
-/* All of a code object that is read is within this many bytes of its start. */
+/* All members that are read are within this many bytes of the code object's start. */
 #define PYTHON_CODE_HEAD 192u
 
 struct python_structs {
@@ -41,9 +41,9 @@ struct python_structs {
 };
 
 /*
- * The layout of an interpreter whose _PyRuntime is at an address; version is its PY_VERSION_HEX, or
- * as much as is known of it. Only newer versions are read from. -ENOTSUP if it is unknown; *ret_why
- * then says why.
+ * Finds the layout of the interpreter whose _PyRuntime is at `runtime`. `version` is its
+ * PY_VERSION_HEX, or as much of it as is known. The reader is only used for 3.13 and later. Returns
+ * 0, or -ENOTSUP if the layout is unknown; *ret_why then says why.
  */
 int python_structs_find(uint32_t version, uint64_t runtime, const struct python_reader *reader,
 			struct python_structs *ret, const char **ret_why);

@@ -3,8 +3,8 @@
 #define WICK_LANGUAGE_PYTHON_LOOP_CODE_H
 
 /*
- * loop_code: the code of the interpreter's loop in a file. Compilers move what rarely runs to
- * another place; in a file without its full symbols, that place is found by the jumps to it.
+ * loop_code: finds the code of the interpreter's loop in a file. Compilers move rarely executed
+ * parts elsewhere; in a stripped file, such a part is found by following the jumps into it.
  */
 
 #include <stddef.h>
@@ -15,12 +15,12 @@ struct elf_file;
 
 #define LOOP_RANGES 4u
 
-/* Fills in ELF vaddrs. Returns their number; 0: there is no such function. */
+/* Sets ret to ranges of ELF vaddrs. Returns their number, 0 if the file has no such function. */
 size_t loop_code_find(struct elf_file *elf, struct language_range ret[LOOP_RANGES]);
 
 /*
- * Counts into *ret the targets outside of a piece of code of direct jumps in it; at most `most`.
- * machine is EM_X86_64 or EM_AARCH64. For tests.
+ * Stores in ret the targets of direct jumps that leave a piece of code, at most `most`. Returns
+ * their number. machine is EM_X86_64 or EM_AARCH64. Public for tests.
  */
 size_t loop_code_jumps(unsigned int machine, const uint8_t *code, size_t size, uint64_t vaddr,
 		       uint64_t *ret, size_t most);

@@ -2,7 +2,7 @@
 #ifndef WICK_LANGUAGE_PYTHON_PYTHON_H
 #define WICK_LANGUAGE_PYTHON_PYTHON_H
 
-/* python: the reader of CPython 3.9 to 3.14, as an entry of the table of languages. */
+/* python: the reader for CPython 3.9 to 3.14, an entry of language_table. */
 
 struct language_ops;
 

@@ -3,8 +3,8 @@
 #define WICK_LANGUAGE_PYTHON_RUNTIME_H
 
 /*
- * runtime: finds the CPython interpreter of a process: in its program or in a libpython, with or
- * without its full symbols. What was learnt about a file is kept for the next process.
+ * runtime: finds the CPython interpreter of a process, in its executable or in a libpython,
+ * stripped or not. What is found out about a file is kept for the next process.
  */
 
 #include <stddef.h>
@@ -26,7 +26,10 @@ struct python_runtime {
 struct python_files *python_files_new(void); /* NULL if out of memory */
 void python_files_free(struct python_files *files);
 
-/* -ENOENT: the process has none; -ENOTSUP: it cannot be read, err says why. */
+/*
+ * Returns 0 or a negative errno: -ENOENT if the process has none, -ENOTSUP if it cannot be read
+ * (err says why).
+ */
 int python_runtime_find(struct python_files *files, pid_t pid, const struct maps *maps,
 			struct python_runtime *ret, struct error *err);
 
