@@ -237,7 +237,7 @@ int trace_sites_add(struct trace_sites *sites, const struct trace_walk *walk, ui
 /* Returns the stack that the word with this index belongs to. */
 uint32_t trace_sites_stack_of(const struct trace_sites *sites, uint32_t word);
 
-/* Lookups no longer find the stack and its sites; they keep their words and counters. */
+/* Lookups no longer find the stack and its sites; they keep their words and ids. */
 void trace_sites_retire(struct trace_sites *sites, uint32_t stack);
 
 #endif
