@@ -231,13 +231,52 @@ static PyMemAllocatorEx functions_of(PyMemAllocatorDomain domain, PyMemAllocator
 	return (PyMemAllocatorEx){real, object_malloc, object_calloc, object_realloc, object_free};
 }
 
+/* Set by a request that came through our hooks. */
+static bool is_probed;
+static void *(*probed_malloc)(void *context, size_t size);
+
+static void *probe_malloc(void *context, size_t size)
+{
+	is_probed = true;
+	return probed_malloc(context, size);
+}
+
+/*
+ * Whether a request still comes through the hooks of a domain: somebody may have put his own over
+ * them, or may have put back the allocators from before them, as the standard module does when it
+ * was started before us and is stopped. "raw" is used without the GIL: it is asked about as "mem".
+ */
+static bool is_reached(int domain)
+{
+	int asked = domains[domain] == PYMEM_DOMAIN_RAW ? 1 : domain;
+	PyMemAllocatorEx now;
+	uint32_t outer;
+
+	PyMem_GetAllocator(domains[asked], &now);
+	if (now.malloc == hooked[asked].malloc && now.ctx == hooked[asked].ctx)
+		return true;
+	outer = tracer_thread_enter(THREAD_OWN);
+	is_probed = false;
+	probed_malloc = hooks_real[asked].malloc;
+	hooks_real[asked].malloc = probe_malloc;
+	now.free(now.ctx, now.malloc(now.ctx, 1));
+	hooks_real[asked].malloc = probed_malloc;
+	tracer_thread.state = outer;
+	return is_probed;
+}
+
 int hooks_install(void)
 {
+	bool was_reached[DOMAINS];
+
+	for (int i = 0; i < DOMAINS; i++)
+		was_reached[i] = is_left[i] && is_reached(i);
 	for (int i = 0; i < DOMAINS; i++) {
 		PyMemAllocatorEx wanted = functions_of(domains[i], &hooks_real[i]);
 
 		if (tracer.is_sampled)
 			sampled_hooks_functions(domains[i], &wanted);
+		is_left[i] = was_reached[i];
 		if (is_left[i] && wanted.malloc != hooked[i].malloc)
 			return -EBUSY;
 		if (is_left[i])
@@ -248,6 +287,19 @@ int hooks_install(void)
 		is_left[i] = true;
 	}
 	return 0;
+}
+
+bool hooks_are_reached(void)
+{
+	return is_reached(DOMAINS - 1);
+}
+
+bool hooks_are_last(void)
+{
+	PyMemAllocatorEx now;
+
+	PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &now);
+	return now.malloc == hooked[DOMAINS - 1].malloc && now.ctx == hooked[DOMAINS - 1].ctx;
 }
 
 void hooks_remove(void)

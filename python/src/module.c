@@ -13,6 +13,7 @@
 #include "stacks.h"
 
 #define CALLS_MAX 65535
+#define EVENTS_KB_MAX ((Py_ssize_t)1 << 40)
 /* Return addresses of a stack. */
 #define NATIVE_MAX 32
 
@@ -35,6 +36,12 @@ static PyObject *start(PyObject *module, PyObject *arguments, PyObject *names)
 	if (calls < 1 || calls > CALLS_MAX)
 		return PyErr_Format(PyExc_ValueError,
 				    "the number of frames must be in range [1; %i]", CALLS_MAX);
+	if (events_kb < 0 || events_kb > EVENTS_KB_MAX || stacks_max < 0 || stacks_max > UINT32_MAX)
+		return PyErr_Format(
+			PyExc_ValueError,
+			"the buffer of events has at most %lld KiB, and there are at most "
+			"%lld stacks",
+			(long long)EVENTS_KB_MAX, (long long)UINT32_MAX);
 	if (atomic_load(&tracer.is_tracing))
 		Py_RETURN_NONE;
 	settings.calls_max = (uint32_t)calls;
@@ -103,6 +110,23 @@ static PyObject *get_traceback_limit(PyObject *module, PyObject *unused)
 								     : 1);
 }
 
+/*
+ * Puts the hooks back if somebody has removed them, and says so. Returns -1 with an exception if
+ * the warning became one.
+ */
+static int check_hooks(void)
+{
+	if (!atomic_load(&tracer.is_tracing) || hooks_are_reached())
+		return 0;
+	(void)hooks_install(); /* they are gone: it cannot be refused */
+	return PyErr_WarnEx(
+		PyExc_RuntimeWarning,
+		"another module, such as tracemalloc, has removed the allocator hooks of "
+		"wick.tracemalloc; they are back, and what was allocated or freed in "
+		"between is missing",
+		2);
+}
+
 static PyObject *get_traced_memory(PyObject *module, PyObject *unused)
 {
 	int64_t bytes = tracer_live_bytes();
@@ -112,6 +136,8 @@ static PyObject *get_traced_memory(PyObject *module, PyObject *unused)
 	(void)unused;
 	if (!atomic_load(&tracer.is_tracing))
 		return Py_BuildValue("ii", 0, 0);
+	if (check_hooks() < 0)
+		return NULL;
 	return Py_BuildValue("LL", (long long)bytes, (long long)(peak > bytes ? peak : bytes));
 }
 
@@ -252,7 +278,7 @@ static PyObject *snapshot(PyObject *module, PyObject *unused)
 {
 	(void)module;
 	(void)unused;
-	return snapshot_take();
+	return check_hooks() < 0 ? NULL : snapshot_take();
 }
 
 /* Returns false with an exception for an id that does not exist. */

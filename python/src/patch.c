@@ -302,7 +302,8 @@ void patch_install(bool with_reuse)
 
 void patch_remove(void)
 {
-	if (patch.standard_flag)
+	/* If there are hooks over ours, they may be those of the standard tracer: it runs then. */
+	if (patch.standard_flag && hooks_are_last())
 		*patch.standard_flag = 0;
 	patch.standard_flag = NULL;
 	for (size_t i = 0; i < sizeof(patch.functions) / sizeof(patch.functions[0]); i++) {

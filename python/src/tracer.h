@@ -174,6 +174,10 @@ void tracer_choose_way(void);
  */
 int hooks_install(void);
 void hooks_remove(void);
+/* Whether requests come through the hooks; they may have been removed by somebody else. */
+bool hooks_are_reached(void);
+/* Whether nobody has put hooks over ours. */
+bool hooks_are_last(void);
 
 /* sampled_hooks.c: the hook functions of a domain when blocks are sampled. */
 void sampled_hooks_begin(void);

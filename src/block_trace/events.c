@@ -10,7 +10,7 @@ int trace_events_open(struct trace_events *events, struct trace_memory *memory, 
 	uint64_t capacity = 1;
 	struct trace_event *slots;
 
-	while (capacity * 2 * sizeof(*slots) <= bytes)
+	while (capacity * 2 <= bytes / sizeof(*slots))
 		capacity *= 2;
 	slots = trace_memory_map(memory, capacity * sizeof(*slots));
 	if (!slots)

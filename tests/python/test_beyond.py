@@ -244,7 +244,8 @@ SETTINGS = [
     ("sampling_probability=1", "ValueError: sampling_probability must be in range [0; 1), not 1"),
     ("sampling_bytes=1, sampling_probability=0.5", "ValueError: give sampling_bytes or sampling_probability, not both"),
     ("ring_buffer_kb=1.5", "TypeError: 'float' object cannot be interpreted as an integer"),
-    ("max_stacks=-1", "ValueError: max_stacks must be 0 or more, not -1"),
+    ("max_stacks=-1", "ValueError: max_stacks must be in range [0; 4294967296), not -1"),
+    ("ring_buffer_kb=1 << 53", "ValueError: ring_buffer_kb must be in range [0; 1099511627776), not 9007199254740992"),
     ("unknown=1", "TypeError: configure() got an unexpected keyword argument 'unknown'"),
 ]
 

@@ -127,3 +127,44 @@ assert tracemalloc.get_object_traceback(kept)[-1].lineno == 10
 tracemalloc.stop()
 t.start()  # at the end of the interpreter both are there
 """)
+
+
+ORDERS = {
+    "the standard one is started over ours, and goes on": """
+W.start()
+if S.is_tracing(): S.stop()
+S.start(); S.take_snapshot()
+W.stop()
+assert S.is_tracing()
+x = bytearray(100000)
+assert S.get_traced_memory()[0] > 100000
+S.stop()
+W.start(); y = bytearray(200000)
+assert W.get_traced_memory()[0] > 200000
+""",
+    "the standard one is stopped below ours": """
+S.start(); W.start(); S.stop()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    W.get_traced_memory()
+assert "removed the allocator hooks" in str(caught[0].message)
+x = bytearray(100000)
+assert W.get_traced_memory()[0] > 100000
+W.stop(); W.start(sampling=2); W.stop(); W.start()
+y = bytearray(200000)
+assert W.get_traced_memory()[0] > 200000
+""",
+    "both are started and stopped in turns": """
+for i in range(20):
+    S.start(); W.start(i % 3 + 1); W.stop(); S.stop()
+    W.start(); S.start(); S.stop(); W.stop()
+    W.start(); S.stop(); S.start(); W.stop(); S.stop()
+W.start(); x = bytearray(300000)
+assert W.get_traced_memory()[0] > 300000
+""",
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_orders_in_which_both_modules_are_started_and_stopped(check, order):
+    check("import warnings\nimport tracemalloc as S\nimport wick.tracemalloc as W\n" + ORDERS[order])

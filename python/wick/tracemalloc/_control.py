@@ -112,9 +112,9 @@ def configure(*, sampling_bytes=None, sampling_probability=None, ring_buffer_kb=
         if changes["sampling_probability"]:
             changes["sampling_bytes"] = 0.0
     if ring_buffer_kb is not None:
-        changes["ring_buffer_kb"] = operator.index(_number("ring_buffer_kb", ring_buffer_kb, 0))
+        changes["ring_buffer_kb"] = operator.index(_number("ring_buffer_kb", ring_buffer_kb, 0, 1 << 40))
     if max_stacks is not None:
-        changes["max_stacks"] = operator.index(_number("max_stacks", max_stacks, 0))
+        changes["max_stacks"] = operator.index(_number("max_stacks", max_stacks, 0, 1 << 32))
     if lossy is not None:
         changes["lossy"] = bool(lossy)
     vars(settings).update(changes)
