@@ -102,6 +102,8 @@ static uint32_t stack_depth(struct tracer_table *table, const PyThreadState *thr
 {
 	struct frame_memo *memo = frame_memo(table->depths, frame, 0);
 
+	if (version_is_generator(frame)) /* the next caller may be at another depth */
+		return count_frames(frame);
 	if (!frame_memo_matches(memo, thread, frame, word))
 		*memo = (struct frame_memo){frame, thread, word & ~(uint64_t)CODES_INSTRUCTION_MAX,
 					    version_recursion(thread), count_frames(frame)};
@@ -283,6 +285,10 @@ static void remember_site(struct tracer_table *table, const PyThreadState *threa
 		return;
 	code = version_code(frame);
 	if (version_is_incomplete(frame, code)) /* its caller is the innermost one */
+		return;
+	/* Callers that are not compared may differ in number. */
+	if (version_is_generator(frame) &&
+	    trace_key_calls(&trace_site(&table->sites, site)->key) == tracer.settings.calls_max)
 		return;
 	word = codes_word(code, version_instruction(frame, code));
 	*frame_memo(table->sites_of_frames, frame, word) =

@@ -95,7 +95,9 @@ static int prepare_locked(struct tracer_table *table, const struct tracer_settin
 		table->words = room;
 		table->words_max = words;
 	}
-	table->sites.stacks_max = settings->stacks_max;
+	/* Stacks of an earlier start stay, and do not count. */
+	table->sites.stacks_max =
+		settings->stacks_max > 0 ? table->sites.stack_count + settings->stacks_max : 0;
 	memset(table->depths, 0, sizeof(table->depths));
 	memset(table->sites_of_frames, 0, sizeof(table->sites_of_frames));
 	return record_begin(table);

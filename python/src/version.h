@@ -147,6 +147,16 @@ static inline bool version_is_hidden(const version_frame *frame)
 #endif
 }
 
+/* Whether the frame belongs to a generator or coroutine, which different callers may resume. */
+static inline bool version_is_generator(const version_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+	return frame->owner == 1;
+#else
+	return frame->f_gen != NULL;
+#endif
+}
+
 /* Returns a counter that changes with each call and return in the thread. */
 static inline int version_recursion(const PyThreadState *thread)
 {

@@ -38,6 +38,8 @@ def format_of(path):
 
 
 def _chosen(path, format):
+    if b"\0" in os.fsencode(path):
+        raise ValueError("embedded null byte")
     chosen = format if format is not None else format_of(path)
     if chosen in FORMATS:
         return chosen

@@ -295,3 +295,26 @@ def test_the_examples_of_the_page_work(check):
     assert len(examples) >= 2
     for example in examples:
         assert "check.py:" in check(example)
+
+
+def test_a_second_start_has_events_and_stacks_of_its_own(check):
+    check("""
+import wick.tracemalloc as t
+t.configure(ring_buffer_kb=1024)
+t.start(); kept = [bytes(n) for n in range(500)]; t.stop()
+t.configure(max_stacks=200)
+t.start()
+kept = [bytes(5000) for _ in range(50)]
+assert [one for one in t.statistics("lineno") if one.traceback[0].lineno == 7]
+assert not list(t.iter_events(float("inf"))) and list(t.iter_events(None, float("inf")))
+assert t.take_snapshot().statistics("lineno")[0].traceback[0].filename != "<unknown>"
+t.stop()
+for name in ("a\\0b.wick", "a\\0b.json"):
+    t.start()
+    try:
+        t.dump(name)
+    except ValueError as error:
+        assert str(error) == "embedded null byte"
+    else:
+        raise AssertionError(name)
+""")

@@ -192,6 +192,33 @@ def test_the_number_of_calls_is_that_of_the_whole_stack(check):
         """))
 
 
+def test_a_generator_that_is_resumed_by_different_callers_has_their_number(check):
+    check(lines("""
+        import operator
+
+        def generate():
+            while True:
+                yield bytes(4321)
+
+        def resume(generator):
+            return (lambda: next(generator))()
+
+        def resume_in_c(generator):
+            return list(map(next, [generator]))[0]
+
+        for nframe in (1, 2):
+            _tracer.start(nframe)
+            generator, kept = generate(), []
+            for _ in range(5):
+                kept.append(resume(generator))
+                kept.append(resume_in_c(generator))
+            size = sys.getsizeof(kept[0])
+            depths = sorted(total for _, n, _, total in _tracer._get_traces() if n == size)
+            assert depths == [3] * 5 + [4] * 5, depths
+            _tracer.stop()
+        """))
+
+
 def test_estimates_of_samples_are_unbiased(check):
     """Within six standard errors, which the tracer reports itself."""
     check(lines("""

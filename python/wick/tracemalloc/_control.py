@@ -24,6 +24,7 @@ class _Settings:
         self.export = None
         self.stack_filter = None
         self.started = {"sampling_bytes": 0.0, "probability": 0.0, "events_kb": 0}
+        self.first_event = 0
 
 
 settings = _Settings()
@@ -82,6 +83,7 @@ def start(nframe=1, sampling=None, native=False, export=None):
         return
     wanted = {"sampling_bytes": sampling_bytes, "probability": probability,
               "events_kb": settings.ring_buffer_kb}
+    settings.first_event = _tracer.event_position()  # those of an earlier start() are gone
     _tracer.start(number, native=bool(native), max_stacks=settings.max_stacks, **wanted)
     settings.started = wanted
     settings.export = export

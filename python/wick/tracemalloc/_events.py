@@ -83,7 +83,7 @@ def _nanoseconds(when, default):
         return int(times[-1] * 1e9)
     if isinstance(when, bool) or not isinstance(when, (int, float)) or math.isnan(when):
         raise TypeError(f"a time must be seconds of time.monotonic() or the name of a mark, not {when!r}")
-    return default if math.isinf(when) else int(when * 1e9)
+    return int(max(0.0, min(when * 1e9, 2.0**64)))
 
 
 def _range(from_ts, to_ts):
@@ -94,7 +94,7 @@ def _range(from_ts, to_ts):
 
 def _records():
     """Yields (record, number of events lost before it) of all events that are kept now."""
-    position, end = 0, _tracer.event_position()
+    position, end = settings.first_event, _tracer.event_position()
     while position < end:
         data, position, lost = _tracer.read_events(position, AT_ONCE)
         if not data:
