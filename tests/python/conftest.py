@@ -21,11 +21,21 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes minutes; runs with WICK_LONG")
 
 
+# What every interpreter of the machine runs; the other tests run with the first two.
+EVERYWHERE = {"test_cpython_suites", "test_same_results", "test_tracer"}
+
+
+def is_long(item):
+    interpreter = getattr(item, "callspec", None) and item.callspec.params.get("python")
+    return item.get_closest_marker("long") is not None or (
+        interpreter in EVERY[2:] and item.module.__name__.rpartition(".")[2] not in EVERYWHERE)
+
+
 def pytest_collection_modifyitems(config, items):
     """Tests that take minutes are part of "make test-python" alone."""
     if os.environ.get("WICK_LONG"):
         return
-    long = [item for item in items if item.get_closest_marker("long")]
+    long = [item for item in items if is_long(item)]
     config.hook.pytest_deselected(items=long)
     items[:] = [item for item in items if item not in long]
 

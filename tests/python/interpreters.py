@@ -135,7 +135,7 @@ class OtherInstalled(Other):
 
 
 def local():
-    """One of each: version, and shared or static."""
+    """One of each: version, and shared or static. Those of the machine's own version come first."""
     found = {}
     for pattern in PATTERNS:
         for path in sorted(glob.glob(os.path.expanduser(pattern))):
@@ -143,7 +143,8 @@ def local():
             if facts and facts["name"] == "cpython" and not facts["free"] and \
                     OLDEST <= facts["version"] <= NEWEST:
                 found.setdefault(Local(facts).name, Local(facts))
-    return list(found.values())
+    own = next(iter(found.values()), None)
+    return sorted(found.values(), key=lambda one: one.version != own.version)
 
 
 def every():
