@@ -121,7 +121,8 @@ def test_a_program_that_wants_the_signals_gets_them(wick, tmp_path):
     script = ("import signal, sys, time\n"
               "signal.signal(signal.SIGUSR2, lambda *_: sys.exit(7))\n"
               "print('ready', flush=True)\n"
-              "time.sleep(60)\n")
+              # Python calls its handler after a system call: one that came just before a long one would wait.
+              "for _ in range(600):\n    time.sleep(0.1)\n")
     recorder = wick.start("record", "-o", wick.new_path(), "--", sys.executable, "-c", script)
     assert recorder.stdout.readline() == "ready\n"
     recorder.send_signal(signal.SIGUSR2)
