@@ -20,6 +20,8 @@ PYTHONS = sorted({os.path.realpath(shutil.which(path))
 ENGINES = {"ebpf": ("-F", "1999"), "signal": ("-F", "1999"), "ptrace": ("-F", "499")}
 EACH_ENGINE = [pytest.param("ebpf", marks=needs_ebpf), "signal", "ptrace"]
 SECONDS = 0.08
+# A machine that gets no CPU has no samples of a whole scene.
+RUNS = 5
 
 # What may follow the call of a scene, with the calls of library functions as "*".
 IMPLICIT = r"(;<listcomp>)?"
@@ -86,6 +88,20 @@ def is_right(names, qualified):
     return False
 
 
+# The interpreter calls it when an object dies, wherever the program is then.
+WEAK_CALLBACKS = ("_weakrefset.py", "weakref.py")
+
+
+def names_of(sample, qualified):
+    """The names of a sample's Python calls, without those of a dying object."""
+    names = []
+    for frame in python_calls(sample):
+        if os.path.basename(frame["file"] or "") in WEAK_CALLBACKS:
+            break
+        names.append(name_of(frame, qualified))
+    return names
+
+
 def samples_of(wick, recording):
     text = wick.ok("export", recording.path, "--format", "samples").stdout
     return [json.loads(line) for line in text.splitlines()]
@@ -93,8 +109,7 @@ def samples_of(wick, recording):
 
 def wrong_stacks(samples, qualified=True):
     """Counts stacks that the program does not have, from the first scene to the last."""
-    named = [([name_of(frame, qualified) for frame in python_calls(sample)], sample)
-             for sample in samples]
+    named = [(names_of(sample, qualified), sample) for sample in samples]
     times = [sample["time_ns"] for names, sample in named if names[:2] == ["<module>", "scene"]]
     wrong = collections.Counter()
     for names, sample in named:
@@ -123,16 +138,21 @@ def check_lines(samples):
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("engine", EACH_ENGINE)
 def test_every_sample_has_the_calls_that_the_program_makes(wick, engine, python):
-    recording = wick.record([python, PROGRAM, SECONDS], "--engine", engine, "--overhead", "off",
-                            *ENGINES[engine])
-    samples = samples_of(wick, recording)
-    wrong, count = wrong_stacks(samples)
-    assert count > 100
-    assert wrong.total() <= count / 1000, wrong.most_common(10)
-    check_lines(samples)
-    seen = {frame["function"] for sample in samples for frame in python_calls(sample)}
-    assert {"recursion", "helper", "numbers", "inner", "key", "replacement", "compare", "failing",
-            "made", "twice.<locals>.wrapper", "Shape.__lt__"} <= seen
+    wanted = {"recursion", "helper", "numbers", "inner", "key", "replacement", "compare", "failing",
+              "made", "twice.<locals>.wrapper", "Shape.__lt__"}
+    seen = set()
+    for _ in range(RUNS):
+        recording = wick.record([python, PROGRAM, SECONDS], "--engine", engine, "--overhead", "off",
+                                *ENGINES[engine])
+        samples = samples_of(wick, recording)
+        wrong, count = wrong_stacks(samples)
+        assert count > 100
+        assert wrong.total() <= count / 1000, wrong.most_common(10)
+        check_lines(samples)
+        seen |= {frame["function"] for sample in samples for frame in python_calls(sample)}
+        if wanted <= seen:
+            return
+    assert not wanted - seen
 
 
 def test_native_frames_stay_between_the_calls(wick):

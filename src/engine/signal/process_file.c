@@ -431,6 +431,14 @@ static int drain_ring(struct process_file *file, uint32_t index,
 	return r;
 }
 
+static bool read_oldest(struct process_file *file, uint32_t index)
+{
+	struct session_slot *slot = &file->slots[index];
+	uint64_t offset = slot_offset(file, index) + offsetof(struct session_slot, oldest);
+
+	return read_at(file, offset, &slot->oldest, sizeof(slot->oldest));
+}
+
 /*
  * Copies what the writer of a moving ring has not released. What it releases meanwhile may be
  * overwritten: the slot shows that after the copy, and it is skipped.
@@ -439,13 +447,15 @@ static bool copy_moving_ring(struct process_file *file, uint32_t index,
 			     struct overwrite_ring_reader *ret)
 {
 	struct session_slot *slot = &file->slots[index];
-	uint64_t offset = slot_offset(file, index);
 	uint64_t oldest;
 
 	/* Read again: the count of samples was read before the head. */
-	if (!read_at(file, offset, slot, sizeof(*slot)))
+	if (!read_at(file, slot_offset(file, index), slot, sizeof(*slot)))
 		return false;
 	atomic_thread_fence(memory_order_acquire);
+	/* The words of one read come in any order, and an older `oldest` makes the ring too long. */
+	if (!read_oldest(file, index))
+		return false;
 	oldest = atomic_load_explicit(&slot->oldest, memory_order_relaxed);
 	*ret = (struct overwrite_ring_reader){
 		.slot = slot,
@@ -459,8 +469,7 @@ static bool copy_moving_ring(struct process_file *file, uint32_t index,
 	if (ret->tail < ret->head && !read_ring(file, index, ret->tail, ret->head))
 		return false;
 	atomic_thread_fence(memory_order_acquire);
-	return read_at(file, offset + offsetof(struct session_slot, oldest), &slot->oldest,
-		       sizeof(slot->oldest));
+	return read_oldest(file, index);
 }
 
 /* The same if the writer overwrites what is not read in time. */
