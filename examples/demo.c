@@ -25,12 +25,12 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* About 20 ms of CPU time on a machine of today, split among the leaves below. */
+/* About 20 ms of CPU time on a current machine, split among the leaves below. */
 #define FRAME_WORK UINT64_C(10000000)
 
 static volatile uint64_t checksum;
 
-/* A macro: an inlined function would be a frame of its own, and all of the time in it. */
+/* A macro: an inlined function would be a frame of its own, and get all of the time. */
 #define WORK(steps)                                                                                \
 	do {                                                                                       \
 		uint64_t x_ = checksum | 1;                                                        \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that tells of itself. Built like any other, linked with nothing:
+ * A program that reports its own events. It needs no library:
  *
  *	cc events.c -o events
  *	wick record --engine signal -o events.wick -- ./events

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * leak: a server that loses memory in two ways. It answers REQUESTS requests (200 unless told),
+ * leak: a server that loses memory in two ways. It answers REQUESTS requests (200 by default),
  * 5 ms apart.
  *
- *	parse_request()		copies 1,000 bytes; of each tenth request, which is
- *				malformed, the copy is forgotten: 20,000 bytes that nothing
- *				points to any more
+ *	parse_request()		copies 1,000 bytes; every tenth request is malformed, and
+ *				its copy is forgotten: 20,000 bytes that nothing points to
+ *				any more
  *	remember_session()	keeps 4,000 bytes for each request in a list that nobody
  *				empties: still reachable, and it grows without bound
  *
  *	cc -g leak.c -o leak
  *	wick heap --leaks -o leak.wick -- ./leak
- *	wick leaks leak.wick             what is lost, by whom, and how sure that is
+ *	wick leaks leak.wick             what is lost, which code lost it, and how sure that is
  *	wick leaks --all leak.wick       also what is kept
- *	wick heap-report leak.wick       a page: what was live over time, and who grows
+ *	wick heap-report leak.wick       a page: what was live over time, and what grows
  *
- * Whether memory grows without bound shows in time: with "./leak 2000", ten seconds, wick leaks
- * calls it growth. "wick heap --leaks --fail-on definite" fails in CI (status 3).
+ * Growth takes time to detect: "./leak 2000" runs for ten seconds, and wick leaks then reports the
+ * list as growth. "wick heap --leaks --fail-on definite" fails in CI (status 3).
  */
 
 #include <stdbool.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * locks: a bank that is slow although its CPUs have nothing to do. Three tellers pay in money,
- * each payment under the lock of the accounts for an instant. An auditor takes the same lock and
- * keeps it while a report is written to a slow disk, 20 ms at a time: he is the one who holds it.
- * In the end the program says how long the tellers have waited, by its own clock.
+ * locks: a bank that is slow although its CPUs have nothing to do. Three tellers pay in money;
+ * each payment holds the lock of the accounts for an instant. An auditor takes the same lock and
+ * keeps it while a report is written to a slow disk, 20 ms at a time.
+ * At the end the program prints how long the tellers waited, by its own clock.
  *
  *	cc -g locks.c -o locks
  *	sudo wick record --mode offcpu --waker -o locks.wick -- ./locks
  *	wick report --only pay_in --tree --no-kernel locks.wick
  *
- * shows that time below pay_in(), in pthread_mutex_lock(), and who woke them: audit() one of the
- * three, who wakes the next one. Without root "--mode wall" shows the same, but not who woke whom.
+ * shows that time below pay_in(), in pthread_mutex_lock(), and who woke the tellers: audit() wakes
+ * one, which wakes the next. Without root, "--mode wall" shows the waits, but not who woke whom.
  */
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ __attribute__((noinline)) static void pay_in(uint64_t amount)
 static void *teller(void *unused)
 {
 	(void)unused;
-	(void)pthread_setname_np(pthread_self(), "teller"); /* only for those who look */
+	(void)pthread_setname_np(pthread_self(), "teller"); /* only a label */
 	while (!atomic_load(&closed)) {
 		pay_in(1);
 		pause_ns(PAUSE_NS);
@@ -65,7 +65,7 @@ static void *teller(void *unused)
 	return NULL;
 }
 
-/* The mistake: nothing of this needs the lock but reading the balance. */
+/* The mistake: only reading the balance needs the lock. */
 __attribute__((noinline)) static void audit(void)
 {
 	pthread_mutex_lock(&accounts);

@@ -15,7 +15,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Works for so long on the CPU. */
+/* Uses the CPU for this long. */
 __attribute__((visibility("default"))) uint64_t smooth(uint32_t cpu_ms)
 {
 	uint64_t end_ns = cpu_ns() + (uint64_t)cpu_ms * 1000000u;

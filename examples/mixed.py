@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""mixed: a Python program that calls a C library. Three quarters of its CPU time go by in smooth()
-of mixed.c, one quarter in the interpreter.
+"""mixed: a Python program that calls a C library. It spends three quarters of its CPU time in
+smooth() of mixed.c, and one quarter in Python code.
 
     cc -g -shared -fPIC mixed.c -o mixed.so
     wick record -o mixed.wick -- python3 mixed.py ./mixed.so
-    wick report mixed.wick                what cost how much, in C
+    wick report mixed.wick                which functions cost most
     wick report --by module mixed.wick    the library against the interpreter
     wick flame mixed.wick                 who called it
 
-smooth() lies on frames of the interpreter: which line of Python called it is not told.
+smooth() appears below the Python functions that called it: <module> and main.
 """
 import ctypes
 import sys
@@ -19,7 +19,7 @@ ROUNDS = 20
 
 
 def count(cpu_ms):
-    """Works for so long on the CPU, in Python."""
+    """Uses the CPU for this long, in Python."""
     end_ns = time.process_time_ns() + cpu_ms * 1_000_000
     total = 0
     while time.process_time_ns() < end_ns:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * A plug-in for wick that looks at profiles: names for addresses from a file of one's own, a
+ * A plug-in for wick that looks at profiles: names for addresses from a file of your own, a
  * view, and an analyser that can fail a test.
  *
  *	cc -shared -fPIC plugin_insight.c -o insight.so $(pkg-config --cflags libwick)
@@ -19,7 +19,7 @@
 #include <wick/plugin.h>
 
 /*
- * Names of a stripped program, from the file that $INSIGHT_NAMES names, one a line, where
+ * Names of a stripped program, from the file that $INSIGHT_NAMES names, one per line, where
  * "begin end" are ELF virtual addresses in hex:
  *
  *	BUILD_ID begin end function
@@ -90,7 +90,7 @@ static int depth_write(const struct wick_plugin_host *host, const struct wick_pr
 	return r;
 }
 
-/* One function that takes more than half of all by itself. */
+/* A function whose self time is more than half of the total. */
 static int hotspot_analyse(const struct wick_plugin_host *host, const struct wick_profile *profile,
 			   struct wick_plugin_findings *findings, struct wick_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * A plug-in for wick: writes and reads stacks as paths, one a line, with their samples:
+ * A plug-in for wick: writes and reads stacks as paths, one per line, with their samples:
  *
  *	#paths
  *	app/main/parse 42
@@ -56,7 +56,7 @@ static int paths_recognise(const void *data, size_t size)
 	return size >= strlen(MARK) && memcmp(data, MARK, strlen(MARK)) == 0;
 }
 
-/* One line, which is changed: slashes become ends of names. */
+/* Parses one line in place: each slash becomes the end of a name. */
 static int read_line(const struct wick_plugin_host *host, char *line,
 		     struct wick_plugin_builder *builder, struct wick_error *err)
 {
