@@ -129,7 +129,7 @@ _PROTOTYPES = {
 
 @functools.lru_cache(maxsize=None)
 def function(name):
-    """A function of libwick. Its types are of this module alone, whoever else uses the library."""
+    """A function of libwick. Its types are set for this module only, even if others use the library."""
     result, *arguments = _PROTOTYPES[name]
     return ctypes.CFUNCTYPE(result, *arguments)((name, _library.load()))
 

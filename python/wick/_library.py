@@ -81,7 +81,7 @@ def check(code, error):
 
 
 def _candidates():
-    """Where to look: beside the package, then in the build of its source tree, then as the linker."""
+    """Where to look: beside the package, in the build of its source tree, then where the linker does."""
     here = os.path.dirname(os.path.abspath(__file__))
     for folder in (here, os.path.join(here, "..", "..", "build")):
         for name in (NAME, "libwick.so"):

@@ -268,7 +268,7 @@ class Recording:
         _recordings.add(self)
 
     def start(self) -> "Recording":
-        """Begins to record. Inside a recording by the same object, nothing more happens."""
+        """Starts recording. Does nothing more if this object is recording already."""
         with self._lock:
             self._depth += 1
             if self._depth > 1:
@@ -283,7 +283,7 @@ class Recording:
         return self
 
     def stop(self) -> None:
-        """Ends the recording. In a forked child this does nothing: its parent records on."""
+        """Ends the recording. In a forked child this does nothing: the parent keeps recording."""
         with self._lock:
             if self._depth == 0:
                 return
@@ -324,7 +324,7 @@ class Recording:
             warnings.warn(f"the recording failed: {why}", RuntimeWarning, stacklevel=2)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Records every call of a function. Each call replaces the file; calls within calls belong to it."""
+        """Records every call of a function. Each call replaces the file; nested calls are part of the outer one."""
         if inspect.iscoroutinefunction(function):
             @functools.wraps(function)
             async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -360,14 +360,14 @@ def profile(output: Optional[Path] = None, *, frequency: Optional[int] = None, m
             work()
         recording.profile.functions()
 
-    output     the file to write, an existing one is replaced; None: a temporary file
-    frequency  samples for each second of a thread, 10 to 10000; None: 997
+    output     the file to write; an existing one is replaced. None: a temporary file
+    frequency  samples per second for each thread, 10 to 10000; None: 997
     mode       "cpu": time on a CPU; "wall": all time; "offcpu": time asleep or waiting for a CPU
     engine     how to sample, such as "perf"; None: the best that works here
-    children   False leaves out processes that are started meanwhile
+    children   False leaves out processes that are started during the recording
 
-    The with statement begins when sampling has started, and ends when the file is complete. A failure to record
-    raises WickError.
+    The body of the with statement runs once sampling has started; the statement ends when the file is complete.
+    A failure to record raises WickError.
     """
     return Recording(output, frequency=frequency, mode=mode, engine=engine, children=children)
 

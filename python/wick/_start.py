@@ -3,7 +3,7 @@
 
 PYTHONTRACEMALLOC=N and -X tracemalloc=N have started the standard module by now; ours takes its
 place. WICK_TRACEMALLOC=N[,sample=BYTES][,native] starts ours alone. "import tracemalloc" gets ours from
-now on, but nothing is imported before somebody asks: every program of this interpreter runs this.
+now on, but nothing is imported until it is needed: every program of this interpreter runs this.
 """
 import os
 import sys

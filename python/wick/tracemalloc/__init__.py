@@ -90,11 +90,11 @@ def dump(path, format=None):
 @_unrecorded
 def stream(path, every=1.0):
     """
-    Append what changed to a file, every so many seconds, from now on.
+    From now on, append what changed to a file, every `every` seconds.
 
     The file can be read while it grows, also after the program was killed; every wick command reads it.
     The result is a context manager with flush() and close(); stop() and the end of the program close it
-    too. A full disk ends the stream with a warning, and the program goes on.
+    too. A full disk ends the stream with a warning, and the program continues.
     """
     from .. import _stream
     return _stream.stream(path, every)

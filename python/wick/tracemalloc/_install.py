@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Puts this module in the place of the standard one."""
+"""Replaces the standard module with this one."""
 import os
 import pathlib
 import site
@@ -29,10 +29,10 @@ def _rename(module, names):
 
 def install(persist=False):
     """
-    Put this module in the place of the standard module tracemalloc, for all code of this
-    process. If the standard module is tracing, tracing goes on here (with new traces).
+    Replace the standard module tracemalloc with this one, for all code of this process. If the
+    standard module is tracing, tracing continues here (with new traces).
 
-    persist=True does it for each start of this interpreter too: a file wick-tracemalloc.pth among
+    persist=True also does so whenever this interpreter starts: a file wick-tracemalloc.pth among
     its packages makes PYTHONTRACEMALLOC, -X tracemalloc and WICK_TRACEMALLOC=FRAMES start this module.
     Returns the path of that file, otherwise None.
     """
