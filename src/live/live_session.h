@@ -6,7 +6,7 @@
  * live_session: runs an engine on a target without making a recording, for live views.
  *
  * It handles the signals that end or suspend a program, and SIGWINCH: from live_session_open() on
- * they are events. If the watch is closed before a program that it started ends, the program is
+ * they are events. If the session is closed before a program that it started ends, the program is
  * sent SIGTERM.
  */
 

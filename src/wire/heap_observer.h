@@ -7,8 +7,8 @@
  * preload library. wick's Python module uses it.
  *
  * The functions are called in the thread that allocates, with or without a session, and not for
- * calls that an allocator makes itself. They must keep errno and be ready for any thread at any
- * time, also for a short time after the observer was taken away.
+ * calls that an allocator makes itself. They must preserve errno and be ready for any thread at any
+ * time, also for a short time after the observer was removed.
  */
 
 #include <stddef.h>
@@ -26,8 +26,8 @@ struct heap_observer {
 };
 
 /*
- * The preload library exports this function: look it up by name. Keeps `observer`; NULL takes it
- * away. Returns 0, -EINVAL for another version, or -EBUSY if there is another observer.
+ * The preload library exports this function: look it up by name. Keeps `observer`; NULL removes
+ * it. Returns 0, -EINVAL for another version, or -EBUSY if there is another observer.
  */
 int wick_observe_heap(const struct heap_observer *observer);
 

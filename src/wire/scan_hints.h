@@ -19,8 +19,8 @@
 #define INSIDE_THREADS SESSION_SLOTS
 
 /*
- * Follows the instruction that makes the system call, so that nobody is led to a wrong address: the
- * process may run another program by now.
+ * The mark follows the system call instruction. It is checked before a thread is made to execute
+ * the instruction, because the process may run another program by now.
  */
 #define INSIDE_CALL_BYTES 8u /* of instructions */
 #define INSIDE_CALL_MARK "wick: a call of the kernel"

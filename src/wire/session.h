@@ -191,8 +191,8 @@ enum session_record_kind {
 	SESSION_PAD = 1, /* nothing up to the end of the ring */
 	SESSION_SAMPLE = 2,
 	/*
-	 * Texts: the labels of the thread from here on. If the oldest records are dropped, only
-	 * those of the one sample or event that follows, and dropped with it.
+	 * Texts: the labels of the thread from here on. If full rings drop their oldest records,
+	 * they apply only to the next sample or event, and are dropped with it.
 	 */
 	SESSION_LABELS = 3,
 	SESSION_EVENT = 4, /* a sample, and texts: name, unit, labels of its own */

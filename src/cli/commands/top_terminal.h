@@ -8,7 +8,7 @@
  * Only changes are sent to the terminal. top_terminal_close() restores it, and so does a signal
  * that ends this program. Messages to standard error are held back until then.
  *
- * Only one can be open at a time. Signals are handled elsewhere: see watch.h.
+ * Only one can be open at a time. Signals are handled elsewhere: see live/live_session.h.
  */
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 /*
  * hook: functions of the program's own allocator, named by the user, are recorded like wick_alloc()
  * and wick_free(). The recorder has analysed their code; before the program runs, their start is
- * replaced by a jump to the gate (hook_gate.c), which calls hook_before(), the function, and
+ * replaced by a jump to the gate (arch/hook_gate_*.c), which calls hook_before(), the function, and
  * hook_after().
  *
  * Callers may rely on registers that a function in their own file does not change, so the gate

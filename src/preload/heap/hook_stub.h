@@ -30,7 +30,7 @@ struct hook_stub {
 struct hook_place {
 	uint64_t function;
 	uint64_t stub;
-	uint64_t gate; /* target of stubs: see hook_gate.c */
+	uint64_t gate; /* target of stubs: see arch/hook_gate_*.c */
 	uint32_t index;
 };
 
