@@ -50,7 +50,7 @@ static int refuse_open(const char *path, bool is_folder, struct error *err)
 	int r = error_set(err, -EPERM, "others can write to %s", path);
 
 	if (is_folder)
-		return error_advise(err, r, "put it in a folder that only you can write to");
+		return error_advise(err, r, "put it in a directory that only you can write to");
 	return error_advise(err, r, "remove the permission: chmod go-w %s", path);
 }
 
@@ -66,7 +66,7 @@ static int check_owner(const char *path, struct error *err)
 		return error_advise(err,
 				    error_set(err, -EPERM, "%s belongs to another user (uid %u)",
 					      path, status.st_uid),
-				    "copy it to a folder of your own");
+				    "copy it to a directory of your own");
 	/* In a sticky folder users can replace only their own files. */
 	if ((status.st_mode & others) && !(S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX)))
 		return refuse_open(path, S_ISDIR(status.st_mode), err);
@@ -150,7 +150,7 @@ static void load_folder(struct plugins *plugins, const char *folder)
 	int i;
 
 	if (count < 0) {
-		(void)error_file(&err, -errno, "cannot read the folder");
+		(void)error_file(&err, -errno, "cannot read the directory");
 		warn(plugins, folder, &err);
 		return;
 	}

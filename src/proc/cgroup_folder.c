@@ -50,7 +50,7 @@ void cgroup_folder_advise(struct error *err)
 
 	if (cgroup_mount_find(MOUNTS, mount, sizeof(mount)))
 		error_remedy(err,
-			     "give a folder below %s, or what this prints: sed -n 's/^0:://p' "
+			     "give a directory below %s, or what this prints: sed -n 's/^0:://p' "
 			     "/proc/PID/cgroup",
 			     mount);
 	else

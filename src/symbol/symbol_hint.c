@@ -113,7 +113,7 @@ static void put_bracketed(struct bytes *out, const char *module)
 static void put_package(struct bytes *out, const struct symbol_want *want)
 {
 	if (want->is_lost)
-		bytes_printf(out, "name a folder with the file that ran (--symbol-path DIR)");
+		bytes_printf(out, "name a directory with the file that ran (--symbol-path DIR)");
 	else if (strcmp(want->package, "libc6") == 0)
 		bytes_printf(out, "install libc6-dbg");
 	else if (want->package[0])
@@ -133,7 +133,7 @@ void symbol_hint_put(struct bytes *out, const struct symbol_want *want)
 	if (out->size > start && (has_id || !want->is_lost))
 		bytes_printf(out, ", or ");
 	if (has_id && !want->is_lost)
-		bytes_printf(out, "name a folder with the unstripped file "
+		bytes_printf(out, "name a directory with the unstripped file "
 				  "(--symbol-path DIR), or ");
 	if (has_id)
 		bytes_printf(out, "install /usr/lib/debug/.build-id/%.2s/%s.debug", want->build_id,

@@ -289,7 +289,7 @@ const char *source_lack_text(enum source_lack lack)
 {
 	static const char *const texts[SOURCE_LACKS] = {
 		[SOURCE_LACK_FOLDER] = "source left out: the file is outside its compilation "
-				       "directory; add its folder with --source-path DIR",
+				       "directory; add its directory with --source-path DIR",
 		[SOURCE_LACK_REQUEST] = "source left out: recording, program, debug information "
 					"and source are not all yours; --source includes it",
 		[SOURCE_LACK_RIGHTS] = "source left out: the owner of the program cannot read the "

@@ -264,7 +264,7 @@ def test_a_folder_that_another_group_can_write_to_is_shared(wick, tmp_path):
     folder.chmod(0o775)
     (folder / "x.wick").symlink_to(precious)
     done = wick.run("record", "-o", folder / "x.wick", "--", "true")
-    assert done.returncode == 1 and "it is a link in a folder that others can write to" in done.stderr
+    assert done.returncode == 1 and "it is a link in a directory that others can write to" in done.stderr
     assert precious.read_text() == "precious"
     os.chown(folder, 0, 0)
     wick.ok("record", "-o", folder / "x.wick", "--", "true")

@@ -128,7 +128,7 @@ static void a_command_gets_its_values_and_arguments(void **state)
 		{"wick --hlep", 2, "", "wick: unknown option --hlep\n      see wick --help\n"},
 		{"wick --config /nonexistent/x demo x", 2, "",
 		 "wick: cannot read configuration /nonexistent/x: no such file or directory\n"
-		 "      check the spelling of the path, and the folder it is relative to\n"},
+		 "      check the spelling of the path, and the directory it is relative to\n"},
 		{"wick demo fail", 1, "", "wick: cannot read \\x1b[31m\n      run as root\n"},
 		{"wick demo pipe", COMMAND_BROKEN_PIPE, "", ""},
 	};

@@ -161,7 +161,7 @@ static void a_folder_that_others_can_write_to_is_not_trusted(void **state)
 	plugins = plugins_load(folder, keep_warning, &warnings);
 	assert_int_equal(warnings.count, 1);
 	assert_non_null(strstr(warnings.text, "others can write to /tmp/wick-plugins-"));
-	assert_string_equal(warnings.remedy, "put it in a folder that only you can write to");
+	assert_string_equal(warnings.remedy, "put it in a directory that only you can write to");
 	assert_null(plugins_exporters(plugins)[0]);
 	plugins_free(plugins);
 
@@ -210,7 +210,7 @@ static void a_folder_that_cannot_be_read_is_one_warning(void **state)
 
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(chmod(folder, 0), 0);
-	assert_one_warning_as_nobody(folder, "cannot read the folder: permission denied", false);
+	assert_one_warning_as_nobody(folder, "cannot read the directory: permission denied", false);
 	assert_int_equal(rmdir(folder), 0);
 }
 

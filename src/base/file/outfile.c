@@ -140,7 +140,7 @@ static int cannot_write(const char *path, const char *option, int code, struct e
 	else if (code == -ELOOP)
 		advise(err, "give the path that its links point to", option);
 	else if (code == -ENOENT || code == -ENOTDIR)
-		advise(err, "create its folder first, or choose another place", option);
+		advise(err, "create its directory first, or choose another place", option);
 	else if (code == -EACCES || code == -EPERM || code == -EROFS || code == -EISDIR)
 		advise(err, "choose a place you may write to", option);
 	return code;
@@ -197,7 +197,7 @@ static int find_place(const char *path, struct place *ret)
 static int refuse(const struct place *place, const char *why, struct error *err)
 {
 	(void)error_set(err, -EPERM, "cannot write %s: %s", place->path, why);
-	advise(err, "choose a folder of your own or a name that is not taken", place->option);
+	advise(err, "choose a directory of your own or a name that is not taken", place->option);
 	return -EPERM;
 }
 
@@ -205,13 +205,13 @@ static int refuse(const struct place *place, const char *why, struct error *err)
 static const char *why_not(const struct stat *status)
 {
 	if (S_ISLNK(status->st_mode))
-		return "it is a link in a folder that others can write to";
+		return "it is a link in a directory that others can write to";
 	if (S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode))
 		return NULL; /* only root can create those */
 	if (!owner_is_ours(status->st_uid))
-		return "it belongs to another user, in a folder that others can write to";
+		return "it belongs to another user, in a directory that others can write to";
 	if (S_ISREG(status->st_mode) && status->st_nlink > 1)
-		return "it has other hard links, in a folder that others can write to";
+		return "it has other hard links, in a directory that others can write to";
 	return NULL;
 }
 
@@ -229,7 +229,7 @@ static int open_shared(const struct place *place, struct error *err)
 	if (fd < 0 && errno == ENXIO)
 		return refuse(place, "it is a pipe that nobody reads", err);
 	if (fd < 0 && errno == ELOOP)
-		return refuse(place, "it is a link in a folder that others can write to", err);
+		return refuse(place, "it is a link in a directory that others can write to", err);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return cannot_write(place->path, place->option, -errno, err);
 	why = why_not(&status);

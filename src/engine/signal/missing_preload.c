@@ -69,7 +69,7 @@ const char *missing_preload_tell(const struct missing_preload *absence, const ch
 			      "raise the limit, or: ");
 	if (is_marked(folder, SESSION_NO_ROOM))
 		return "no space to record some programs; free some in /dev/shm, or set TMPDIR to "
-		       "a folder with free space";
+		       "a directory with free space";
 	if (absence->became_other)
 		return ADVISE(
 			"the program executed another one that did not load the library: " OUTSIDE

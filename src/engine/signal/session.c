@@ -160,7 +160,7 @@ static bool make_roomy_folder(struct session *session, uint64_t least_bytes)
 		if (bytes < least_bytes)
 			(void)snprintf(session->notice, sizeof(session->notice),
 				       "%.56s has only %.1f MB free: samples go through files in "
-				       "another folder",
+				       "another directory",
 				       parent, (double)bytes / 1e6);
 		else if (make_folder_in(session, parent))
 			return true;
@@ -174,7 +174,7 @@ static int make_folder(struct session *session, struct error *err)
 	if (make_roomy_folder(session, ROOM_BYTES) || make_roomy_folder(session, 0))
 		return 0;
 	session->folder[0] = '\0';
-	(void)error_file(err, -errno, "the signal engine cannot create a folder for samples");
+	(void)error_file(err, -errno, "the signal engine cannot create a directory for samples");
 	error_remedy(err, "make /dev/shm or /tmp writable, or set TMPDIR");
 	return -EACCES;
 }

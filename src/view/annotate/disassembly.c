@@ -48,7 +48,7 @@ static int find_function(const char *path, const struct build_id *id, uint64_t v
 				 error_set(err, -ESTALE,
 					   "cannot verify that %s is the file that was recorded",
 					   path),
-				 "give the folder of the recorded file with --symbol-path DIR");
+				 "give the directory of the recorded file with --symbol-path DIR");
 	if (r == 0)
 		r = elf_symbols_read(elf, &symbols, err);
 	if (r == 0)

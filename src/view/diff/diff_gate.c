@@ -229,7 +229,7 @@ static int check_names(const struct diff *diff, const struct diff_gate *gate, st
 			quantity_share((int64_t)quality->unsymbolised, (int64_t)quality->samples)
 				.text,
 			diff->names[i]);
-		error_remedy(err, "if the program was rebuilt, give the folder of the old build "
+		error_remedy(err, "if the program was rebuilt, give the directory of the old build "
 				  "with --symbol-path DIR");
 		return -ENODATA;
 	}
