@@ -40,9 +40,10 @@ const struct help_status help_program_statuses[] = {
 
 const struct help_variable help_variables[] = {
 	{"WICK_LOG",
-	 "what to print to standard error, or to append to a file (LEVEL:FILE): error prints only "
-	 "errors; warn also notes (the default; --quiet leaves out summaries); info also what wick "
-	 "chose; debug also what it found; trace also what it tried"},
+	 "how much to print to standard error, or to append to a file (LEVEL:FILE). LEVEL is error "
+	 "(errors only), warn (also notes; the default), info (also what wick chose), debug (also "
+	 "what it found) or trace (also what it tried). Summaries do not depend on it: --quiet "
+	 "leaves them out"},
 	{"WICK_PLUGINS", "plug-ins: a colon-separated list of directories or files; see wick list"},
 	{"DEBUGINFOD_URLS", "where --debuginfod downloads debug files from"},
 	{"NO_COLOR", "if set, wick uses no colours"},

@@ -15,7 +15,7 @@
 #include "model/profile.h"
 
 /*
- * pprof: the gzip'ed profile.proto that "go tool pprof" and others read.
+ * pprof: the gzipped profile.proto that "go tool pprof" and others read.
  *
  * Ids are those of the profile plus 1, for what samples use. Addresses are those of the ELF files;
  * a mapping begins at address 0 of its file, or where the kernel does. Strings are numbered in
@@ -483,7 +483,7 @@ static int pprof_write(const struct profile *profile, const struct export_config
 
 const struct exporter_ops export_pprof = {
 	.name = "pprof",
-	.summary = "gzip'ed profile.proto, for go tool pprof and others",
+	.summary = "gzipped profile.proto, for go tool pprof and others",
 	.extension = "pb.gz",
 	.binary = true,
 	.write = pprof_write,

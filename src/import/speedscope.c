@@ -414,7 +414,7 @@ static int speedscope_read(const uint8_t *data, size_t size, struct import_build
 
 const struct importer_ops import_speedscope = {
 	.name = "speedscope",
-	.summary = "the file format of www.speedscope.app, sampled profiles",
+	.summary = "the files of www.speedscope.app, sampled or evented",
 	.recognise = speedscope_recognise,
 	.read = speedscope_read,
 };

@@ -56,7 +56,7 @@ static int put_format(const struct wick_profile *profile, const char *format, st
 	if (exporter_lists_samples(ops)) {
 		(void)error_set(
 			err, -EOPNOTSUPP,
-			"format %s needs single samples, but a profile holds only their sums",
+			"format %s needs individual samples, but a profile holds only their sums",
 			format);
 		error_remedy(err, "export the recording file with wick_export_recording()");
 		return -EOPNOTSUPP;

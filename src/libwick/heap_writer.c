@@ -38,7 +38,7 @@ int heap_writer_check(const struct wick_heap_writer *writer, struct error *err)
 				  "the recording belongs to process %d, which forked this "
 				  "one",
 				  (int)writer->pid),
-			"open a recording of its own in the child");
+			"open a separate recording in the child");
 	if (writer->is_finished)
 		return error_advise(err,
 				    error_set(err, -EINVAL, "the recording is already finished"),

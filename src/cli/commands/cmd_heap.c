@@ -407,7 +407,7 @@ static int refuse_attached(const struct heap_recording *recording, const char *n
 
 	(void)error_advise(&err,
 			   error_set(&err, -EINVAL, "%s needs a program that wick starts", name),
-			   "remove it or -p; to start the program: wick heap -- PROGRAM");
+			   "leave it out, or start the program: wick heap -- PROGRAM");
 	return command_refused(recording->context, &err);
 }
 
@@ -517,17 +517,17 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_FILE, .help = "where to write the recording; - is standard output"},
 	{"pid", 'p', OPTION_U64(struct heap_options, pid), .argument = "PID", .max = INT32_MAX,
 	 .offer = OPTION_OFFER_PID,
-	 .help = "follow a running process, with probes on its allocator; with --scan: search it "
-		 "for leaks"},
+	 .help = "record a running process, with probes on the functions of its allocator; with "
+		 "--scan: search it for leaks"},
 	{"allocator", 0, OPTION_STRING(struct heap_options, allocator), .argument = "LIB|PATH",
-	 .help = "with -p: the module that has malloc, given by its path or a part of its name"},
+	 .help = "with -p: the file that contains malloc: its path or a part of its name"},
 	{"force", 0, OPTION_FLAG(struct heap_options, force),
-	 .help = "with -p: follow the process even if it allocates so often that probes slow it "
-		 "down a lot"},
+	 .help = "with -p: record the process even if it allocates so often that the probes slow "
+		 "it down a lot"},
 	{"sample", 0, OPTION_SIZE(struct heap_options, sample_bytes), .argument = "BYTES",
 	 .max = 1ull << 40, .off = "off", .key = "heap.sample_bytes",
-	 .help = "record one block in this many bytes on average, at random; without it, record "
-		 "all blocks"},
+	 .help = "record only some blocks, chosen at random: on average one for every BYTES "
+		 "allocated; off records all blocks"},
 	{"depth", 0, OPTION_U64(struct heap_options, depth), .argument = "N", .min = 1, .max = 1024,
 	 .key = "heap.depth", .help = "how many frames of a stack to keep"},
 	{"interval", 0, OPTION_U64(struct heap_options, interval_ms), .argument = "MS", .min = 1,
@@ -561,8 +561,8 @@ static const struct option_spec table[] = {
 		 "second argument"},
 	{"alloc-fn", 0, OPTION_LIST(struct heap_options, alloc_fns), .argument = "RE",
 	 .key = "heap.alloc_fn",
-	 .help = "with --leaks: functions that match allocate for their callers, so the callers "
-		 "count as the places; malloc, operator new and common wrappers are built in"},
+	 .help = "with --leaks: treat functions that match as allocators: the place is then the "
+		 "code that calls them; malloc, operator new and common wrappers are built in"},
 	{"leaks", 0, OPTION_TOGGLE(struct heap_options, leaks), .key = "heap.leaks",
 	 .help = "search for leaks when a program ends (with -p: when the recording ends), and "
 		 "print them as wick leaks does"},
@@ -572,8 +572,8 @@ static const struct option_spec table[] = {
 	 .help = "search for leaks when wick receives this signal (USR1, USR2, HUP, ALRM), and at "
 		 "the end"},
 	{"scan", 0, OPTION_FLAG(struct heap_options, scan),
-	 .help = "with -p: search a process for leaks once, now; wick heap --leaks must be "
-		 "recording it"},
+	 .help = "with -p: search a process for leaks once, now, while another wick heap --leaks "
+		 "records it"},
 	{"join", 0, OPTION_U64(struct heap_options, join_pid), .argument = "PID", .max = INT32_MAX,
 	 .hidden = true,
 	 .help = "record a process that has loaded the library and waits for the recorder"},

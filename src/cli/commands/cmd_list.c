@@ -100,7 +100,7 @@ static void list_events(struct lister *lister)
 	open_list(lister, "events");
 	for (kind = event_kinds; kind->name; kind++)
 		put_row(lister, kind->name, kind->summary,
-			event_works(kind) ? NULL : "this machine does not count it");
+			event_works(kind) ? NULL : "this machine cannot count it");
 	put_row(lister, "GROUP:NAME", "a kernel tracepoint, such as sched:sched_wakeup",
 		access("/sys/kernel/tracing/events", R_OK) == 0
 			? NULL

@@ -116,7 +116,7 @@ static void print_left_out(FILE *out, const struct engine_stats *stats)
 		(void)fprintf(out,
 			      "  summed     %" PRIu64
 			      " waits off the CPU were too frequent to record a stack for each: "
-			      "they count at their place; --overhead off records all\n",
+			      "wick added them up by place; --overhead off records each\n",
 			      stats->offcpu.summed);
 	if (stats->offcpu.unkept > 0)
 		(void)fprintf(out,

@@ -46,7 +46,7 @@ const struct option_spec source_option_table[] = {
 	 .help = "search this directory for source files"},
 	{"path-map", 0, OPTION_PAIRS(struct source_options, maps), .argument = "FROM=TO",
 	 .key = "symbols.path_maps",
-	 .help = "source files that were below FROM when they were compiled are now below TO"},
+	 .help = "source files that were under FROM when they were compiled are now under TO"},
 	OPTION_END,
 };
 
@@ -71,8 +71,8 @@ const struct option_spec look_option_table[] = {
 	 .help = "leave out stacks with a function that matches"},
 	{"alloc-fn", 0, OPTION_LIST(struct cli_load_options, alloc_fns), .argument = "RE",
 	 .key = "heap.alloc_fn",
-	 .help = "functions that match allocate for their callers, so the callers count as the "
-		 "places (wick heap); malloc, operator new and common wrappers are built in"},
+	 .help = "treat functions that match as allocators: the place is then the code that calls "
+		 "them (wick heap); malloc, operator new and common wrappers are built in"},
 	{"from", 0, OPTION_DURATION(struct cli_load_options, from_ns), .argument = "TIME",
 	 .help = "only samples from this time on, counted from the start of the recording"},
 	{"to", 0, OPTION_DURATION(struct cli_load_options, to_ns), .argument = "TIME",

@@ -168,7 +168,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 
 const struct engine_ops ebpf_engine_ops = {
 	.name = "ebpf",
-	.summary = "programs in the kernel that walk stacks by unwind tables",
+	.summary = "eBPF programs, which walk stacks in the kernel with unwind tables",
 	.probe = ebpf_engine_probe,
 	.records_wakers = true,
 	.open = ebpf_engine_open,

@@ -29,14 +29,15 @@ const struct event_kind event_kinds[] = {
 	 PERF_COUNT_SW_CPU_CLOCK, true, 0},
 	{"task-clock", "CPU time, by a timer for each thread", "cpu", "nanoseconds",
 	 PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, true, 0},
-	SOFTWARE("page-faults", "memory touched for the first time or read in",
+	SOFTWARE("page-faults", "accesses to pages that were not mapped yet",
 		 PERF_COUNT_SW_PAGE_FAULTS),
-	SOFTWARE("minor-faults", "page faults without reading", PERF_COUNT_SW_PAGE_FAULTS_MIN),
+	SOFTWARE("minor-faults", "page faults that read nothing from storage",
+		 PERF_COUNT_SW_PAGE_FAULTS_MIN),
 	SOFTWARE("major-faults", "page faults that read from storage",
 		 PERF_COUNT_SW_PAGE_FAULTS_MAJ),
-	SOFTWARE("context-switches", "times that a thread left its CPU",
+	SOFTWARE("context-switches", "how often a thread left its CPU",
 		 PERF_COUNT_SW_CONTEXT_SWITCHES),
-	SOFTWARE("cpu-migrations", "times that a thread changed its CPU",
+	SOFTWARE("cpu-migrations", "how often a thread moved to another CPU",
 		 PERF_COUNT_SW_CPU_MIGRATIONS),
 	HARDWARE("cycles", "CPU cycles (needs a hardware PMU)", PERF_COUNT_HW_CPU_CYCLES),
 	HARDWARE("instructions", "instructions (needs a hardware PMU)", PERF_COUNT_HW_INSTRUCTIONS),
@@ -50,7 +51,7 @@ const struct event_kind event_kinds[] = {
 		 "cycles that waited for instructions (needs a hardware PMU)",
 		 PERF_COUNT_HW_STALLED_CYCLES_FRONTEND),
 	HARDWARE("stalled-cycles-backend",
-		 "cycles that waited for memory or units (needs a hardware PMU)",
+		 "cycles that waited for memory or execution units (needs a hardware PMU)",
 		 PERF_COUNT_HW_STALLED_CYCLES_BACKEND),
 	{0},
 };
@@ -279,21 +280,21 @@ static int refused(const struct event_grant *grant, int code, pid_t tid, struct 
 {
 	int64_t paranoid = event_setting("perf_event_paranoid", 2);
 	int needed = paranoid_for(grant, tid);
-	const char *of_what = "";
+	const char *for_what = "";
 	char setting[64] = "";
 
 	if (needed < 0)
-		of_what = needed == NO_SETTING ? " of functions" : " of tracepoints";
+		for_what = needed == NO_SETTING ? " for functions" : " for tracepoints";
 	else if (grant->open_flags & PERF_FLAG_PID_CGROUP)
-		of_what = " of a control group";
+		for_what = " for a control group";
 	else if (tid < 0)
-		of_what = " of the whole machine";
+		for_what = " for the whole machine";
 	if (needed != NO_SETTING && paranoid > needed)
 		(void)snprintf(setting, sizeof(setting),
 			       "sudo sysctl kernel.perf_event_paranoid=%d, or ", needed);
 	(void)error_errno(err, code,
 			  "perf events%s are not allowed here (kernel.perf_event_paranoid is %lld)",
-			  of_what, (long long)paranoid);
+			  for_what, (long long)paranoid);
 	error_remedy(err, "%s" OWN_PROGRAM_REMEDY, setting);
 	return code;
 }

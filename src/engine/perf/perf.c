@@ -62,10 +62,10 @@ static int each_event(struct perf_engine *engine, unsigned long request, struct 
 
 	for (i = 0; i < engine->events.count; i++)
 		if (ioctl(engine->events.items[i], request, 0) < 0)
-			return error_errno(err, -errno, "cannot switch a perf event on or off");
+			return error_errno(err, -errno, "cannot enable or disable a perf event");
 	for (i = 0; i < engine->sides.count; i++)
 		if (ioctl(engine->sides.items[i], request, 0) < 0)
-			return error_errno(err, -errno, "cannot switch a perf event on or off");
+			return error_errno(err, -errno, "cannot enable or disable a perf event");
 	return 0;
 }
 
@@ -286,7 +286,7 @@ const char *perf_engine_notice(void *self)
 
 const struct engine_ops perf_engine_ops = {
 	.name = "perf",
-	.summary = "perf events of the kernel: timers, call chains by frame pointer",
+	.summary = "perf events: timers, hardware events and tracepoints (-e)",
 	.probe = perf_probe_own,
 	.open = perf_engine_open,
 	.start = perf_engine_start,

@@ -257,7 +257,7 @@ static int replace_events(struct perf_engine *engine, uint32_t hz, struct error 
 	r = open_followed(engine, err);
 	for (size_t i = events; i < engine->events.count && r == 0; i++)
 		if (ioctl(engine->events.items[i], PERF_EVENT_IOC_ENABLE, 0) < 0)
-			r = error_errno(err, -errno, "cannot switch a perf event on or off");
+			r = error_errno(err, -errno, "cannot enable or disable a perf event");
 	if (r < 0) { /* everything continues as before */
 		engine->grant.attr = attr;
 		retire_last(engine, events, members);

@@ -417,7 +417,7 @@ static const char *ptrace_engine_notice(void *self)
 
 const struct engine_ops ptrace_engine_ops = {
 	.name = "ptrace",
-	.summary = "stops threads and walks their stacks: wall-clock time, needs no perf events",
+	.summary = "stops threads to walk their stacks; wall-clock time, without perf events",
 	.probe = ptrace_engine_probe,
 	.open = ptrace_engine_open,
 	.start = ptrace_engine_start,

@@ -778,7 +778,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 
 const struct engine_ops signal_engine_ops = {
 	.name = "signal",
-	.summary = "from inside the program, by timers; needs no privileges, only for commands",
+	.summary = "timers inside programs that wick starts; needs no privileges",
 	.probe = signal_engine_probe,
 	.suits = signal_engine_suits,
 	.environment = signal_engine_environment,

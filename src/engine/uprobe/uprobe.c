@@ -444,7 +444,7 @@ static int uprobe_set_rate(void *self, uint32_t frequency_hz, struct error *err)
 
 const struct engine_ops uprobe_engine_ops = {
 	.name = "uprobe",
-	.summary = "the heap of a running process, by probes at its allocator (wick heap -p)",
+	.summary = "probes on the allocator of a running process (wick heap -p)",
 	.probe = walker_probe,
 	.suits = uprobe_suits,
 	.open = uprobe_open,

@@ -101,7 +101,7 @@ static void check_mlock(const struct doctor_facts *facts, struct finding *findin
 static void check_stack(const struct doctor_facts *facts, struct finding *finding)
 {
 	check_least("kernel.perf_event_max_stack", facts->perf.max_stack, WANTED_STACK,
-		    "the kernel cuts call chains there", finding);
+		    "the kernel truncates longer call chains", finding);
 }
 
 static void check_mounts(const struct doctor_facts *facts, struct finding *finding)
@@ -134,14 +134,15 @@ static void check_btf(const struct doctor_facts *facts, struct finding *finding)
 static void check_ptrace(const struct doctor_facts *facts, struct finding *finding)
 {
 	static const char *const meanings[] = {
-		"processes of the same user",
-		"children only; other processes as root",
-		"as root only",
-		"nobody",
+		"you can attach to your own processes",
+		"you can attach to child processes only, root to all",
+		"only root can attach to processes",
+		"nobody can attach to processes",
 	};
 
 	if (facts->perf.ptrace_scope == PERF_PROBE_UNKNOWN) {
-		finding_say(finding, VERDICT_OK, "Yama is not active: processes of the same user");
+		finding_say(finding, VERDICT_OK,
+			    "Yama is not active: you can attach to your own processes");
 		return;
 	}
 	if (facts->perf.ptrace_scope < 0 ||

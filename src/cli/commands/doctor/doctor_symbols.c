@@ -39,11 +39,12 @@ static void check_kernel_symbols(const struct doctor_facts *facts, struct findin
 		finding_advise(finding, "sudo sysctl kernel.perf_event_paranoid=1, or run as root");
 }
 
-/* There is nothing to check: the user decides whether a runtime lists its code. */
+/* There is nothing to check: the user decides whether a runtime writes the names of its code. */
 static void check_jit(const struct doctor_facts *facts, struct finding *finding)
 {
 	(void)facts;
-	finding_say(finding, VERDICT_OK, "has names if its runtime lists it, which needs a flag");
+	finding_say(finding, VERDICT_OK,
+		    "has names if its runtime writes them to a file, which needs a flag");
 	finding_advise(finding, "node --perf-basic-prof; java -XX:+PreserveFramePointer "
 				"-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
 }
@@ -183,7 +184,7 @@ const struct doctor_check doctor_symbols[] = {
 	{"kernel_symbols", "kernel symbols", check_kernel_symbols},
 	{"libc_symbols", "debug symbols", check_libc},
 	{"debuginfod", "debuginfod", check_debuginfod},
-	{"jit", "compiled code", check_jit},
+	{"jit", "JIT-compiled code", check_jit},
 	{"parts", "optional parts", check_parts},
 	{NULL, NULL, NULL},
 };
