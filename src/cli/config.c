@@ -150,7 +150,7 @@ static int load(struct config *config, int fd, const char *path, struct error *e
 				  "configuration %s is a pipe that no process writes to", path),
 			"start the writer first, or name a file");
 	if (r == 0)
-		log_info("configuration %s is read", path);
+		log_info("using configuration %s", path);
 	return r < 0 ? r : parse(config, size, path, err);
 }
 

@@ -92,7 +92,7 @@ struct seen {
 
 struct perfetto {
 	bool clock;        /* written */
-	uint64_t start_ns; /* when the recording began; 0: no sample has told yet */
+	uint64_t start_ns; /* when the recording began; 0: no sample yet */
 	bool begun;
 	struct perfetto_tracks tracks;
 	struct seen threads;

@@ -439,7 +439,7 @@ static void judge_samples(const struct inspection *inspection, struct judge *jud
 		       "%" PRIu64 " %s lost while recording (%.2f %%)", lost,
 		       lost == 1 ? "sample was" : "samples were", percent(lost, samples + lost));
 	if (inspection_number(inspection, "throttled") > 0)
-		object(judge, VERDICT_FAIR, "the kernel held sampling back %" PRIu64 " times",
+		object(judge, VERDICT_FAIR, "the kernel throttled sampling %" PRIu64 " times",
 		       inspection_number(inspection, "throttled"));
 	if (expected > 100 && samples < expected - expected / 10)
 		object(judge, samples < expected / 2 ? VERDICT_POOR : VERDICT_FAIR,

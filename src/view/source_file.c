@@ -290,8 +290,9 @@ const char *source_lack_text(enum source_lack lack)
 	static const char *const texts[SOURCE_LACKS] = {
 		[SOURCE_LACK_FOLDER] = "source left out: the file is outside its compilation "
 				       "directory; add its directory with --source-path DIR",
-		[SOURCE_LACK_REQUEST] = "source left out: recording, program, debug information "
-					"and source are not all yours; --source includes it",
+		[SOURCE_LACK_REQUEST] =
+			"source left out: recording, program, debug information "
+			"and source do not all belong to you or root; --source includes it",
 		[SOURCE_LACK_RIGHTS] = "source left out: the owner of the program cannot read the "
 				       "file; make it readable (chmod o+r) to include it",
 	};

@@ -153,7 +153,7 @@ def test_source_of_a_stranger_is_shown_when_asked_for(wick, background, stranger
     line = "burnt += (unsigned long)i;"
     text, said = record_page(wick, process)
     assert line not in text
-    assert "--source" in said and "are not all yours" in said
+    assert "--source" in said and "do not all belong to you or root" in said
     text, said = record_page(wick, process, "--source")
     assert line in text and "source left out" not in said
     assert line in wick.ok("annotate", "r.wick", "burn").stdout
@@ -191,7 +191,7 @@ def test_what_is_not_ones_own_has_to_be_asked_for(wick, open_folder, whose):
         os.chown({"recording": recording.path, "program": program, "source": open_folder / "app.c"}[whose],
                  NOBODY, NOBODY)
     text, said = flame_page(wick, recording.path)
-    assert "burnt +=" not in text and "are not all yours" in said
+    assert "burnt +=" not in text and "do not all belong to you or root" in said
     text, said = flame_page(wick, recording.path, "--source")
     assert "burnt +=" in text and "source left out" not in said
 
@@ -208,7 +208,7 @@ def test_the_debug_file_of_a_stranger_has_to_be_asked_for(wick, open_folder):
     assert "burnt +=" in flame_page(wick, recording.path)[0]
     os.chown(open_folder / "app.debug", NOBODY, NOBODY)
     text, said = flame_page(wick, recording.path)
-    assert "burnt +=" not in text and "are not all yours" in said
+    assert "burnt +=" not in text and "do not all belong to you or root" in said
 
 
 @pytest.mark.root

@@ -25,7 +25,7 @@ static void threads_without_room_are_told_with_a_remedy_that_is_there(void **sta
 	stats = (struct engine_stats){.heap.events = 1}; /* wick heap has no --engine */
 	session_note_threads(&stats, counts);
 	assert_string_equal(stats.remark, "not recorded: 7 threads beyond the limit of 8192 at "
-					  "once; follow the heap from outside: wick heap -p PID");
+					  "once; record the heap from outside: wick heap -p PID");
 }
 
 static void calls_that_were_not_seen_have_their_true_reason(void **state)

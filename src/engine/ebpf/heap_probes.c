@@ -167,7 +167,7 @@ int heap_links_attach(struct walker *walker, const struct heap_places *places, p
 		return 0;
 	}
 	if (r != -ESRCH) {
-		log_debug("no session of uprobes: errno %d", -r);
+		log_debug("no uprobe sessions here: errno %d", -r);
 		r = attach_pairs(ret, programs, places, pid);
 	}
 	if (r < 0)

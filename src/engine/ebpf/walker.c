@@ -45,7 +45,7 @@
 #define CAP_PERFMON_BIT 38
 #define CAP_BPF_BIT 39
 
-/* An address space that the programs know, or will be told about. */
+/* An address space that the programs know, or will receive. */
 struct space {
 	struct bpf_walk_key key;
 	struct tracked_process *process;
@@ -56,7 +56,7 @@ struct space {
 	bool has_interpreter; /* which the programs know */
 	uint32_t slices;      /* that were walked before that */
 	bool outlives;        /* has threads that outlive the first one */
-	uint32_t first;       /* the programs were told about its mappings */
+	uint32_t first;       /* its mappings, as the programs received them */
 	uint32_t count;
 	uint32_t unknown; /* those of them whose tables were missing */
 };
@@ -95,7 +95,7 @@ static bool kernel_is_new_enough(struct utsname *host)
 	char *dot;
 
 	if (uname(host) < 0)
-		return true; /* loading will tell */
+		return true; /* loading will show it */
 	major = (int)strtol(host->release, &dot, 10);
 	minor = *dot == '.' ? (int)strtol(dot + 1, NULL, 10) : 0;
 	return major > KERNEL_MAJOR || (major == KERNEL_MAJOR && minor >= KERNEL_MINOR);
@@ -106,7 +106,7 @@ static bool has_capabilities(void)
 	uint64_t mask = 0;
 
 	if (thread_status_read(0, "CapEff", 16, &mask) < 0)
-		return true; /* loading will tell */
+		return true; /* loading will show it */
 	return mask >> CAP_SYS_ADMIN_BIT & 1 ||
 	       (mask >> CAP_PERFMON_BIT & 1 && mask >> CAP_BPF_BIT & 1);
 }
@@ -562,7 +562,7 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 			table_store_release_mappings(&walker->store, told.first, told.count);
 	}
 	if (r < 0) {
-		log_debug("an address space stays untold: %s", strerror(-r));
+		log_debug("cannot describe an address space to the BPF programs: %s", strerror(-r));
 		return;
 	}
 	if (space->told)

@@ -45,7 +45,7 @@ void session_note_threads(struct engine_stats *stats, const uint64_t *counts)
 			     (unsigned long long)counts[SESSION_NO_SLOT],
 			     session_note_s(counts[SESSION_NO_SLOT]), SESSION_SLOTS,
 			     stats->heap.events > 0 || counts[SESSION_HEAP_MISSED] > 0
-				     ? "follow the heap from outside: wick heap -p PID"
+				     ? "record the heap from outside: wick heap -p PID"
 				     : "use --engine perf");
 	if (counts[SESSION_NO_TIMER] > 0)
 		session_note(stats, "the kernel had no timer for %llu thread%s: raise ulimit -i",
@@ -61,8 +61,8 @@ void session_note_threads(struct engine_stats *stats, const uint64_t *counts)
 	if (stats->heap.events == 0 && stats->samples.count > 0 &&
 	    counts[SESSION_FRAME_POINTERS] * 100 > stats->samples.count)
 		session_note(stats,
-			     "%.0f %% of stacks by frame pointers only, because unwind tables are "
-			     "missing: callers may be missing",
+			     "%.0f %% of stacks were walked by frame pointers only, because "
+			     "unwind tables are missing: callers may be missing",
 			     100.0 * (double)counts[SESSION_FRAME_POINTERS] /
 				     (double)stats->samples.count);
 }

@@ -124,7 +124,7 @@ struct remote *remote_open(void)
 	for (int i = 0; i < TRIES && r == -ENOENT; i++)
 		r = open_once(remote);
 	if (r < 0) {
-		log_info("wick status cannot ask this recorder: no socket in %s: %s",
+		log_info("wick status cannot reach this recorder: no socket in %s: %s",
 			 remote->folder, strerror(-r));
 		return NULL;
 	}

@@ -61,8 +61,8 @@ function putSourceLine(body, file, costs, line, whole) {
 }
 
 // Indexed by the state of a file without text, see page_source.h.
-const SOURCE_LACKS = ['', '', 'source not found', 'source left out: the file is outside its compilation directory (add its folder with --source-path DIR)',
-	'source left out: recording, program, debug information and source do not all belong to one user (--source includes it)',
+const SOURCE_LACKS = ['', '', 'source not found', 'source left out: the file is outside its compilation directory (add its directory with --source-path DIR)',
+	'source left out: recording, program, debug information and source do not all belong to the user who made this page, or to root (--source includes it)',
 	'source left out: the owner of the program cannot read the file'];
 
 function sourceNote(file) {
