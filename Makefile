@@ -40,20 +40,20 @@ demo: ## record the example program, show its hot functions, draw demo/flame.svg
 
 test: ## install what is missing, build, run every test
 	@scripts/install-deps --use "$(DEPS)" build test lint browser deb
-	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are left out" >&2
+	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are skipped" >&2
 	@$(RUN_TESTS)
 
-test-long: ## the tests that take minutes too (1,000 recordings in a row, long fuzzing)
+test-long: ## also run the tests that take minutes (1,000 recordings in a row, long fuzzing)
 	@scripts/install-deps --use "$(DEPS)" build test lint browser deb
-	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are left out" >&2
+	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are skipped" >&2
 	@$(RUN_TESTS) --long
 
-test-harm: ## 1,000 runs of real programs with the signal engine inside, compared (RUNS=N, HARM=--heap)
+test-harm: ## compare 1,000 runs of real programs with and without the signal engine (RUNS=N, HARM=--heap)
 	@scripts/install-deps --use "$(DEPS)" build test
 	@scripts/build "$(BUILD)"
 	@"$(PYTHON)" tests/harm/run.py --build "$(BUILD)" --runs $(RUNS) $(HARM)
 
-test-deb: ## build the Debian package, install, run and remove it in a root that is fetched
+test-deb: ## build the Debian package; install, run and remove it in a downloaded root file system
 	@scripts/install-deps --use "$(DEPS)" build test deb deb-test
 	@$(RUN_TESTS) --long deb
 
