@@ -31,7 +31,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 NAME = "wick"
-SUMMARY = "Trace the memory of Python programs: tracemalloc, fast enough to leave on"
+SUMMARY = "Profile CPU time, waiting and memory; with a tracemalloc that is fast enough to leave on"
 OLDEST, NEWEST = (3, 9), (3, 14)
 ENTRY_POINTS = "[pytest11]\nwick = wick.pytest_plugin\n"  # as in pyproject.toml: pytest finds its plugin
 WARNINGS = ("-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-missing-field-initializers")
