@@ -22,16 +22,17 @@ usage: python3 -m wick.tracemalloc [OPTION...] SCRIPT [ARGUMENT...]
        python3 -m wick.tracemalloc [OPTION...] -c CODE [ARGUMENT...]
        python3 -m wick.tracemalloc install | uninstall
 
-Runs a Python program and reports on standard error which lines hold memory at its end.
+Runs a Python program, and prints to standard error which lines hold memory when it ends.
 
   -n FRAMES       frames to keep of each stack (default 1)
-  --sample BYTES  sample: mean bytes between two traced blocks, or a probability below 1
+  --sample BYTES  trace only some blocks: mean bytes between two of them, or a probability
+                  below 1
   --native        record memory and frames of C code too
-  -o FILE         write what is held to FILE instead: .wick .pprof .pb.gz .speedscope.json
+  -o FILE         write the live blocks to FILE instead: .wick .pprof .pb.gz .speedscope.json
                   .perfetto .json .html; any other name: a file for Snapshot.load()
   -h, --help      this text
 
-install puts this module in the place of the standard tracemalloc for this interpreter:
+install replaces the standard tracemalloc with this module, for this interpreter:
 PYTHONTRACEMALLOC=N, -X tracemalloc=N and WICK_TRACEMALLOC=N then start it. uninstall undoes that.
 """
 LINES = 10
