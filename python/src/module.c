@@ -56,20 +56,28 @@ static PyObject *start(PyObject *module, PyObject *arguments, PyObject *names)
 /* What is called before tracing stops, to save what would be lost; NULL: nothing. */
 static PyObject *before_stop;
 
+/* Returns whether the function will call stop() again, when it has saved everything. */
+static bool is_stopped_later(void)
+{
+	PyObject *answer;
+	bool is_later;
+
+	if (!before_stop)
+		return false;
+	answer = PyObject_CallNoArgs(before_stop);
+	is_later = answer == Py_True;
+	if (!answer)
+		PyErr_WriteUnraisable(before_stop);
+	Py_XDECREF(answer);
+	return is_later;
+}
+
 static PyObject *stop(PyObject *module, PyObject *unused)
 {
-	PyObject *done = NULL;
-
 	(void)module;
 	(void)unused;
-	if (!atomic_load(&tracer.is_tracing))
+	if (!atomic_load(&tracer.is_tracing) || is_stopped_later())
 		Py_RETURN_NONE;
-	if (before_stop) {
-		done = PyObject_CallNoArgs(before_stop);
-		if (!done)
-			PyErr_WriteUnraisable(before_stop);
-		Py_XDECREF(done);
-	}
 	if (atomic_load(&tracer.is_tracing)) /* another thread may have been faster */
 		tracer_stop();
 	Py_RETURN_NONE;
@@ -468,7 +476,8 @@ static PyMethodDef methods[] = {
 	 "stack_native_places(id) -> tuple of (path or None, address in that file)"},
 	{"site", site, METH_O, "site(id) -> (stack, domain, thread, interpreter)"},
 	{"call_before_stop", call_before_stop, METH_O,
-	 "call_before_stop(function): call it whenever tracing is about to stop; None: no more"},
+	 "call_before_stop(function): call it whenever tracing is about to stop; None: no more. If it "
+	 "returns True, tracing goes on, and it calls stop() again later"},
 	{"keep_events", keep_events, METH_O,
 	 "keep_events(kb): keep events from now on, if they are not kept yet"},
 	{"event_position", event_position, METH_NOARGS, "event_position() -> int"},

@@ -27,6 +27,10 @@ SPACES = 256
 HIDDEN = 0xFFFFFFFF
 
 
+class Closed(Exception):
+    """The recording is closed: after a fork the file belongs to the parent."""
+
+
 class Options(ctypes.Structure):
     _fields_ = [
         ("size", ctypes.c_size_t),
@@ -125,6 +129,12 @@ class Recording:
         self._handle = handle
         self._put = (self._lib if lossy else self._quick).wick_heap_writer_add
 
+    @property
+    def _writer(self):
+        if self._handle is None:
+            raise Closed
+        return self._handle
+
     def _run(self, function, *arguments):
         return _library.check(function(*arguments, byref(self._error)), self._error)
 
@@ -138,7 +148,7 @@ class Recording:
             is_library = file.startswith(self._folders) or file.startswith("<frozen ")
             frame = Frame(_bytes(function), _bytes(file), max(line or 0, 0), is_library)
             ret = c_uint32()
-            self._call("frame", self._handle, byref(frame), byref(ret))
+            self._call("frame", self._writer, byref(frame), byref(ret))
             known = self._frames[key] = ret.value
         return known
 
@@ -164,7 +174,7 @@ class Recording:
         stack = Stack(ctypes.sizeof(Stack), _address(ids), len(ids), _address(native), len(native),
                       max((total or 0) - len(frames), 0))
         ret = c_uint32()
-        self._call("stack", self._handle, byref(stack), byref(ret))
+        self._call("stack", self._writer, byref(stack), byref(ret))
         self._stacks[key] = ret.value
         return ret.value
 
@@ -175,18 +185,18 @@ class Recording:
             names = {thread.native_id: thread.name for thread in threading.enumerate()}
             name = names.get(tid) if tid != os.getpid() else None
             ret = c_uint32()
-            self._call("thread", self._handle, tid, None if name is None else _bytes(name), byref(ret))
+            self._call("thread", self._writer, tid, None if name is None else _bytes(name), byref(ret))
             known = self._threads[tid] = ret.value
         return known
 
     def _define(self, site):
         stack, domain, tid, interpreter = self._tracer.site(site)
         if self._is_hidden is not None and self._is_hidden(stack):
-            self._call("site", self._handle, byref(Site(site, HIDDEN, 0, 0)))
+            self._call("site", self._writer, byref(Site(site, HIDDEN, 0, 0)))
             return
         space = self._spaces.setdefault(domain, min(len(self._spaces), SPACES - 1))
         item = Site(site, self._stack(stack, domain, interpreter), self._thread(tid), space)
-        self._call("site", self._handle, byref(item))
+        self._call("site", self._writer, byref(item))
 
     def add(self, data):
         """Adds events, as returned by read_events() and live_blocks() of the tracer."""
@@ -194,31 +204,31 @@ class Recording:
         new = (c_uint32 * SITES_AT_ONCE)()
         found = SITES_AT_ONCE
         while found == SITES_AT_ONCE:
-            found = self._quick.wick_heap_writer_new_sites(self._handle, data, count, new, SITES_AT_ONCE)
+            found = self._quick.wick_heap_writer_new_sites(self._writer, data, count, new, SITES_AT_ONCE)
             _library.check(found, _library.Error())
             for site in new[:found]:
                 self._define(site)
-        self._run(self._put, self._handle, data, count)
+        self._run(self._put, self._writer, data, count)
 
     def name_marks(self, names):
         """Gives all marks their names; `names` grows and never changes otherwise."""
         while self._marks < len(names):
-            self._call("name_mark", self._handle, self._marks, _bytes(names[self._marks]))
+            self._call("name_mark", self._writer, self._marks, _bytes(names[self._marks]))
             self._marks += 1
 
     def lost(self, count):
-        self._call("lost", self._handle, count)
+        self._call("lost", self._writer, count)
 
     def flush(self):
-        self._run(self._lib.wick_heap_writer_flush, self._handle)
+        self._run(self._lib.wick_heap_writer_flush, self._writer)
 
     def finish(self):
-        self._run(self._lib.wick_heap_writer_finish, self._handle)
+        self._run(self._lib.wick_heap_writer_finish, self._writer)
 
     @property
     def size(self):
         """Bytes in the file."""
-        return self._lib.wick_heap_writer_bytes(self._handle)
+        return self._lib.wick_heap_writer_bytes(self._writer)
 
     def close(self):
         """Closes the file. Without finish() it stays readable, but is marked as incomplete."""

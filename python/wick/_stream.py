@@ -4,8 +4,13 @@
 A thread of our own takes events out of the tracer's buffer before it is full, and writes them every
 so many seconds. The first part of the file has all live blocks; later parts have what changed. Each
 part is complete, so the file can be read at any time, also after the program was killed.
+
+A thread that is writing may be interrupted by code that calls us again: a signal handler, a __del__, the
+function of set_filter(). Such a call never waits for itself; what it asks for is done when the thread has
+written what it is writing.
 """
 import atexit
+import contextlib
 import os
 import struct
 import sys
@@ -24,6 +29,8 @@ SHORTEST_WAIT = 0.002
 FORGET = struct.pack("<QQQIBBH", 0, 0, 0, 0, 3, 0, 0)
 
 _open = {}  # streams by the path of their file
+_stop_is_due = []  # not empty: stop() was called by a thread that was writing
+_this_thread = threading.local()  # is_writing: it is writing some stream
 
 
 def _tracer_module():
@@ -66,19 +73,30 @@ class Stream:
         self.closed = False
         self.lost = 0
         self._tracer = _tracer_module()
-        self._lock = threading.Lock()
+        # RLock: a thread that is interrupted while it holds it gets in again, and finds _is_busy.
+        self._lock = threading.RLock()
+        self._is_busy = False
+        self._is_flush_due = False
+        self._is_close_due = False
         self._wake = threading.Event()
         self._is_stale = False  # what we know of live blocks is wrong
         self._stuck = 0
+        self._thread = None
+        self._recording = None
         if not self._tracer.is_tracing():
             raise RuntimeError("the tracemalloc module must be tracing memory allocations to stream them")
-        if self.path in _open:
+        if _open.setdefault(self.path, self) is not self:
             raise FileExistsError(f"{self.path} is being written by another stream: close that one first")
-        before = self._tracer.exclude_thread(True)
         try:
-            self._begin()
+            with self._writing():
+                self._begin()
+        except _recording.Closed:
+            pass  # in a child that the function of set_filter() has forked
+        except BaseException:
+            self._forget()
+            raise
         finally:
-            self._tracer.exclude_thread(before)
+            self._do_what_is_due()
 
     def _begin(self):
         from . import _dump
@@ -97,8 +115,50 @@ class Stream:
         except BaseException:
             self._recording.close()
             raise
-        _open[self.path] = self
-        self._tracer.call_before_stop(close_all)
+        self._tracer.call_before_stop(_close_before_stop)
+
+    def _forget(self):
+        """The stream has ended: its path is free."""
+        self.closed = True
+        if _open.get(self.path) is self:
+            del _open[self.path]
+
+    @contextlib.contextmanager
+    def _writing(self):
+        """
+        This thread writes. Gives False if it must not: it was writing this stream when it was interrupted, or
+        it was writing another one, and this one is busy. A thread that writes never waits for a lock.
+        """
+        was_writing = getattr(_this_thread, "is_writing", False)
+        lock = self._lock
+        if not lock.acquire(blocking=not was_writing):
+            yield False
+            return
+        is_first = not self._is_busy
+        before = None
+        try:
+            if is_first:
+                self._is_busy = _this_thread.is_writing = True
+                before = self._tracer.exclude_thread(True)
+            yield is_first
+        finally:
+            if is_first:
+                self._is_busy = False
+                _this_thread.is_writing = was_writing
+                self._tracer.exclude_thread(before)
+            lock.release()
+
+    def _do_what_is_due(self):
+        """Does what was asked for by a thread that was writing. That thread, or ours, comes here."""
+        if getattr(_this_thread, "is_writing", False):
+            return
+        while self._is_flush_due and not self.closed and not self._is_close_due:
+            self._flush_now(is_asked=False)
+        if self._is_close_due and not self.closed:
+            self._close_now()
+        if _stop_is_due and not any(opened._is_close_due for opened in list(_open.values())):
+            _stop_is_due.clear()
+            self._tracer.stop()
 
     def _put_all(self):
         """Writes all live blocks, as of the position that the next events are read from."""
@@ -150,67 +210,111 @@ class Stream:
         between = max(self._capacity / 3 / MOST_EVENTS, SHORTEST_WAIT)
         while not self.closed:
             self._wake.wait(max(min(due - time.monotonic(), between), SHORTEST_WAIT))
-            with self._lock:
-                if self.closed:
-                    return
-                try:
-                    if time.monotonic() < due:
-                        self._put_new()
-                        continue
-                    self._flush()
-                    due = time.monotonic() + self.every
-                except BaseException as error:
-                    self._fail(error)
-                    return
+            self._wake.clear()
+            with self._writing() as is_first:
+                if is_first and not self.closed:
+                    is_due = time.monotonic() >= due
+                    self._try(self._flush if is_due else self._put_new)
+                    due = time.monotonic() + self.every if is_due else due
+            self._try(self._do_what_is_due)
+
+    def _try(self, function):
+        """Ends the stream if a function fails: nobody but our thread would hear of it."""
+        try:
+            function()
+        except _recording.Closed:
+            pass  # in a forked child
+        except BaseException as error:
+            self._fail(error)
+            self._warn(error)
 
     def _fail(self, error):
         """Ends the stream. What was flushed stays in the file."""
         self.error = error
-        self.closed = True
-        _open.pop(self.path, None)
+        self._forget()
         self._recording.close()
+
+    def _warn(self, error):
         warnings.warn(f"the stream to {self.path} has ended: {error}", RuntimeWarning, stacklevel=2)
 
     def flush(self):
-        """Writes everything up to now; when it returns, the file has it."""
-        with self._lock:
+        """
+        Writes everything up to now; when it returns, the file has it.
+
+        If its thread is in the middle of writing (it is called by a signal handler, a __del__ or the function
+        of set_filter()), it returns at once, and the thread writes again before it goes on.
+        """
+        try:
+            self._flush_now(is_asked=True)
+        finally:
+            self._do_what_is_due()
+
+    def _flush_now(self, is_asked):
+        with self._writing() as is_first:
+            if self.closed and not is_asked:
+                return
             if self.closed:
                 raise self.error or ValueError(f"the stream to {self.path} is closed")
-            before = self._tracer.exclude_thread(True)
-            try:
-                self._flush()
-            except BaseException as error:
-                self._fail(error)
-                raise
-            finally:
-                self._tracer.exclude_thread(before)
+            self._is_flush_due = not is_first
+            if is_first:
+                self._flush_or_fail()
+            else:
+                self._wake.set()
+
+    def _flush_or_fail(self):
+        try:
+            self._flush()
+        except _recording.Closed:
+            pass  # in a forked child
+        except Exception as error:
+            self._fail(error)
+            raise
+        except BaseException:
+            self._is_stale = True  # Ctrl-C: the next part has all live blocks again
+            raise
 
     def close(self):
-        """Writes the rest and the end of the file. A stream that has ended stays as it is."""
-        with self._lock:
+        """
+        Writes the rest and the end of the file. A stream that has ended stays as it is. If its thread is in
+        the middle of writing, it returns at once, and the stream is closed when the thread has written.
+        """
+        try:
+            self._close_now()
+        finally:
+            self._do_what_is_due()
+
+    def _close_now(self):
+        with self._writing() as is_first:
             if self.closed:
                 return
-            self.closed = True
-            _open.pop(self.path, None)
-            before = self._tracer.exclude_thread(True)
-            try:
-                self._flush()
-                self._recording.finish()
-            except BaseException as error:
-                self.error = error
-                raise
-            finally:
-                self._recording.close()
-                self._tracer.exclude_thread(before)
+            self._is_close_due = not is_first
+            if is_first:
+                self._finish()
         self._wake.set()
-        if self._thread is not threading.current_thread():
+        if is_first and self._thread is not threading.current_thread():
             self._thread.join(5)
+
+    def _finish(self):
+        try:
+            self._flush()
+            self._recording.finish()
+        except _recording.Closed:
+            pass  # in a forked child
+        except BaseException as error:
+            self.error = error
+            raise
+        finally:
+            self._forget()
+            self._recording.close()
 
     def _leave_to_parent(self):
         """In a forked child: the file belongs to the parent, and so does the thread."""
         self.closed = True
-        self._lock = threading.Lock()
-        self._recording.close()
+        self._is_flush_due = self._is_close_due = False
+        if self._recording is not None:
+            self._recording.close()
+        # The thread that held it may be gone. If it is this one, it goes on with the old one.
+        self._lock = threading.RLock()
 
     def __enter__(self):
         return self
@@ -234,13 +338,23 @@ def close_all():
         try:
             opened.close()
         except Exception as error:
-            warnings.warn(f"the stream to {opened.path} has ended: {error}", RuntimeWarning, stacklevel=2)
+            opened._warn(error)
+
+
+def _close_before_stop():
+    """Returns whether stop() comes later, because its own thread is writing a stream."""
+    close_all()
+    is_later = any(opened._is_close_due for opened in list(_open.values()))
+    if is_later:
+        _stop_is_due.append(True)
+    return is_later
 
 
 def _in_child():
     for opened in list(_open.values()):
         opened._leave_to_parent()
     _open.clear()
+    _stop_is_due.clear()
 
 
 atexit.register(close_all)

@@ -409,3 +409,181 @@ with tracemalloc.stream(path, every=0.05):
     wick("merge", "-o", tmp_path / "merged.wick", path, path)
     assert live(tmp_path / "merged.wick") == tuple(2 * number for number in live(path))
     assert WICK.exists()
+
+
+# Code that interrupts a thread in the middle of writing calls us again. A hang ends after a while, by a signal.
+INTERRUPTED = """
+signal.alarm(60)
+warnings.simplefilter("ignore", DeprecationWarning)
+calls = []
+inside = []
+
+class Dying:
+    def __del__(self):
+        action()
+
+def once():
+    if not inside or calls:
+        return
+    calls.append(threading.current_thread() is threading.main_thread())
+    {way}
+
+def action():
+    {action}
+
+def shown(frame):
+    once()
+    return True
+
+signal.signal(signal.SIGUSR1, lambda *_: action())
+tracemalloc.set_filter(shown)
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every={every})
+fill(2000)
+inside.append(True)
+{trigger}
+assert calls, "nothing was interrupted"
+"""
+WAYS = {"the filter": "action()", "a signal handler": "signal.raise_signal(signal.SIGUSR1)", "a __del__": "Dying()"}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("action", ["stream.flush()", "stream.close()", "tracemalloc.stop()"])
+@pytest.mark.parametrize("trigger", ["stream.flush()", "stream.close()"])
+def test_a_call_from_inside_a_flush_does_not_wait_for_itself(run, path, way, action, trigger):
+    status, out, err = run(INTERRUPTED.format(way=WAYS[way], action=action, every=60, trigger=trigger) + """
+assert stream.closed == (ACTION != "stream.flush()" or TRIGGER == "stream.close()")
+assert tracemalloc.is_tracing() == (ACTION != "tracemalloc.stop()")
+assert stream.error is None
+if tracemalloc.is_tracing():
+    stream.close()
+print("end")
+""".replace("ACTION", repr(action)).replace("TRIGGER", repr(trigger)), path)
+    assert (status, out, err) == (0, "end\n", "")
+    assert info(path)["complete"] and live(path)[1] >= 2000
+
+
+@pytest.mark.parametrize("action", ["stream.flush()", "stream.close()", "tracemalloc.stop()"])
+def test_a_call_from_the_thread_of_the_stream_does_not_wait_for_itself(run, path, action):
+    status, out, err = run(INTERRUPTED.format(way="action()", action=action, every=0.01, trigger="""
+while not calls:
+    time.sleep(0.001)
+    kept.append([bytes(1) for _ in range(3)])
+""") + f"""
+assert calls == [False]
+while {action!r} != "stream.flush()" and not stream.closed:
+    time.sleep(0.001)
+while {action!r} == "tracemalloc.stop()" and tracemalloc.is_tracing():
+    time.sleep(0.001)
+stream.close()
+assert stream.error is None
+print("end")
+""", path)
+    assert (status, out, err) == (0, "end\n", "")
+    assert info(path)["complete"] and live(path)[1] >= 2000
+
+
+def test_two_streams_that_call_each_other_do_not_wait_for_each_other(run, path):
+    status, out, err = run("""
+signal.alarm(60)
+streams, threads, asked, waiting = [], [], [], threading.Barrier(2)
+
+def shown(frame):
+    if threading.current_thread() in threads and threading.current_thread() not in asked:
+        asked.append(threading.current_thread())
+        waiting.wait(30)  # each thread is now writing a stream
+        for stream in streams:
+            stream.flush()
+        waiting.wait(30)
+    return True
+
+def one():
+    kept.append(bytearray(10)); streams[0].flush()
+
+def two():
+    kept.append(bytearray(10)); streams[1].flush()
+
+tracemalloc.configure(ring_buffer_kb=1 << 20)  # the threads of the streams come seldom
+tracemalloc.set_filter(shown)
+tracemalloc.start(5)
+streams += [tracemalloc.stream(path + name, every=60) for name in ("a", "b")]
+threads += [threading.Thread(target=function) for function in (one, two)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(asked) == 2
+tracemalloc.stop()
+assert all(stream.closed and stream.error is None for stream in streams)
+print("end")
+""", path)
+    assert (status, out, err) == (0, "end\n", "")
+    assert info(f"{path}a")["complete"] and info(f"{path}b")["complete"]
+
+
+@pytest.mark.parametrize("trigger", ["stream.flush()", "stream.close()", "tracemalloc.stream(path + '.2')"])
+def test_a_fork_in_the_middle_of_a_flush_leaves_the_file_to_the_parent(run, path, trigger):
+    status, out, err = run(INTERRUPTED.format(way="action()", action="children.append(os.fork())", every=60,
+                                              trigger="children = []\n" + trigger) + """
+if children == [0]:
+    fill(50000)
+    stream.close()
+    tracemalloc.stop()
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 7
+stream.close()
+print(traced())
+""", path)
+    assert (status, err) == (0, "")
+    assert_live(path, out)
+    assert info(path)["complete"]
+
+
+def test_forks_while_the_stream_is_written_do_no_harm(run, path):
+    status, out, err = run("""
+signal.alarm(60)
+warnings.simplefilter("ignore", DeprecationWarning)
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=0.01)
+for i in range(30):
+    fill(1000)
+    child = os.fork()
+    if child == 0:
+        fill(100)
+        stream.close()
+        tracemalloc.stop()
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+stream.close()
+print(traced())
+""", path)
+    assert (status, err) == (0, "")
+    assert_live(path, out)
+    assert info(path)["complete"]
+
+
+def test_an_interrupted_flush_does_not_end_the_stream(run, path):
+    status, out, err = run("""
+tracemalloc.start(5)
+interrupted = []
+
+def shown(frame):
+    if frame.function == "fill" and not interrupted:
+        interrupted.append(True)
+        signal.raise_signal(signal.SIGINT)
+    return True
+
+tracemalloc.set_filter(shown)
+stream = tracemalloc.stream(path, every=60)
+fill(2000)
+try:
+    stream.flush()
+except KeyboardInterrupt:
+    print("interrupted")
+fill(1000)
+stream.close()
+print(traced())
+""", path)
+    assert (status, err) == (0, "") and out.startswith("interrupted\n")
+    assert_live(path, out.split()[1])
+    assert info(path)["complete"]
