@@ -476,7 +476,8 @@ static PyMethodDef methods[] = {
 	 "stack_native_places(id) -> tuple of (path or None, address in that file)"},
 	{"site", site, METH_O, "site(id) -> (stack, domain, thread, interpreter)"},
 	{"call_before_stop", call_before_stop, METH_O,
-	 "call_before_stop(function): call it whenever tracing is about to stop; None: no more. If it "
+	 "call_before_stop(function): call it whenever tracing is about to stop; None: no more. If "
+	 "it "
 	 "returns True, tracing goes on, and it calls stop() again later"},
 	{"keep_events", keep_events, METH_O,
 	 "keep_events(kb): keep events from now on, if they are not kept yet"},

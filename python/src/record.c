@@ -95,7 +95,7 @@ static uint32_t count_frames(const version_frame *frame)
 
 /*
  * The number of calls on the stack of `frame`. Counting them takes as long as the stack is deep, so
- * the answer is kept: the same frame at the same level of recursion has the same callers' number.
+ * the answer is kept; see struct frame_memo.
  */
 static uint32_t stack_depth(struct tracer_table *table, const PyThreadState *thread,
 			    const version_frame *frame, uint64_t word)
@@ -105,8 +105,7 @@ static uint32_t stack_depth(struct tracer_table *table, const PyThreadState *thr
 	if (version_is_generator(frame)) /* the next caller may be at another depth */
 		return count_frames(frame);
 	if (!frame_memo_matches(memo, thread, frame, word))
-		*memo = (struct frame_memo){frame, thread, word & ~(uint64_t)CODES_INSTRUCTION_MAX,
-					    version_recursion(thread), count_frames(frame)};
+		frame_memo_set(memo, thread, frame, word, count_frames(frame));
 	return memo->value;
 }
 
@@ -291,8 +290,7 @@ static void remember_site(struct tracer_table *table, const PyThreadState *threa
 	    trace_key_calls(&trace_site(&table->sites, site)->key) == tracer.settings.calls_max)
 		return;
 	word = codes_word(code, version_instruction(frame, code));
-	*frame_memo(table->sites_of_frames, frame, word) =
-		(struct frame_memo){frame, thread, word, version_recursion(thread), site};
+	frame_memo_set(frame_memo(table->sites_of_frames, frame, word), thread, frame, word, site);
 }
 
 uint32_t record_site(struct tracer_table *table, PyThreadState *thread)

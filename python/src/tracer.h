@@ -37,14 +37,16 @@ enum tracer_table_id { TABLE_GIL = 0, TABLE_LOCKED = 1, TABLE_COUNT };
 #define TRACER_LOCKED_BIT 0x80000000u
 
 /*
- * A cached value of a frame: the depth of its stack, or its site. A frame at the same instruction
- * and the same recursion level has the same number of callers.
+ * A cached value of a frame: the depth of its stack, or its site. A frame with the same caller at
+ * the same instruction and the same level has the same number of callers. The caller is compared
+ * because generators and coroutines are resumed by different ones, and C code calls functions too.
  */
 struct frame_memo {
 	const version_frame *frame;
+	const version_frame *caller;
 	const PyThreadState *thread;
 	uint64_t word;
-	int recursion;
+	uint64_t level;
 	uint32_t value;
 };
 
@@ -60,7 +62,14 @@ static inline bool frame_memo_matches(const struct frame_memo *memo, const PyThr
 				      const version_frame *frame, uint64_t word)
 {
 	return memo->frame == frame && memo->word == word && memo->thread == thread &&
-	       memo->recursion == version_recursion(thread);
+	       memo->level == version_level(thread) && memo->caller == version_caller(frame);
+}
+
+static inline void frame_memo_set(struct frame_memo *memo, const PyThreadState *thread,
+				  const version_frame *frame, uint64_t word, uint32_t value)
+{
+	*memo = (struct frame_memo){frame, version_caller(frame), thread,
+				    word,  version_level(thread), value};
 }
 
 struct tracer_table {

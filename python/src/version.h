@@ -157,16 +157,30 @@ static inline bool version_is_generator(const version_frame *frame)
 #endif
 }
 
-/* Returns a counter that changes with each call and return in the thread. */
+/* Returns how many calls the interpreter counts in the thread. Up to 3.11, some are of C code. */
 static inline int version_recursion(const PyThreadState *thread)
 {
 #if PY_VERSION_HEX >= 0x030c0000
-	return thread->py_recursion_remaining;
+	return thread->py_recursion_limit - thread->py_recursion_remaining;
 #elif PY_VERSION_HEX >= 0x030b0000
-	return thread->recursion_remaining;
+	return thread->recursion_limit - thread->recursion_remaining;
 #else
 	return thread->recursion_depth;
 #endif
+}
+
+/*
+ * Returns how deep the running frame is: the recursion and, where that also counts calls of C code,
+ * the place of the interpreter's loop on the C stack.
+ */
+static inline uint64_t version_level(const PyThreadState *thread)
+{
+	uint64_t level = (uint64_t)version_recursion(thread) << 48;
+
+#if PY_VERSION_HEX >= 0x030a0000 && PY_VERSION_HEX < 0x030c0000
+	level ^= (uint64_t)(uintptr_t)thread->cframe;
+#endif
+	return level;
 }
 
 static inline PyObject *version_code_name(const PyCodeObject *code)
