@@ -40,14 +40,38 @@ static uint64_t oldest(uint64_t next)
 	return next - first > tracer.events.capacity ? next - tracer.events.capacity : first;
 }
 
-PyObject *event_records_read(uint64_t position, size_t events_max)
+/* Copies events from *first on; stops at `end`, or at one that is being written. */
+static size_t copy_events(uint64_t *first, uint64_t end, struct event_record *ret, uint64_t *lost)
 {
 	struct tick_scale scale = scale_now();
+	size_t count = 0;
+
+	for (; *first < end; (*first)++) {
+		struct trace_event event;
+		int r = trace_events_get(&tracer.events, *first, &event);
+
+		if (r == 0)
+			break; /* a thread is writing it: next time */
+		if (r < 0) {
+			(*lost)++;
+			continue;
+		}
+		ret[count++] = (struct event_record){.time_ns = scale_ns(&scale, event.ticks),
+						     .address = event.address_kind >> 8,
+						     .size = event.size,
+						     .site = event.site,
+						     .kind = (uint8_t)event.address_kind};
+	}
+	return count;
+}
+
+PyObject *event_records_read(uint64_t position, size_t events_max)
+{
 	uint64_t end = atomic_load_explicit(&tracer.events.next, memory_order_acquire);
 	uint64_t first = position > oldest(end) ? position : oldest(end);
 	uint64_t lost = first - position;
-	struct event_record *record;
-	size_t count = 0;
+	bool is_locked = tracer.events.is_kept;
+	size_t count;
 	uint32_t outer;
 	PyObject *bytes;
 
@@ -60,23 +84,12 @@ PyObject *event_records_read(uint64_t position, size_t events_max)
 	tracer_thread.state = outer;
 	if (!bytes)
 		return NULL;
-	record = (struct event_record *)(void *)PyBytes_AS_STRING(bytes);
-	for (; first < end; first++) {
-		struct trace_event event;
-		int r = trace_events_get(&tracer.events, first, &event);
-
-		if (r == 0)
-			break; /* a thread is writing it: next time */
-		if (r < 0) {
-			lost++;
-			continue;
-		}
-		record[count++] = (struct event_record){.time_ns = scale_ns(&scale, event.ticks),
-							.address = event.address_kind >> 8,
-							.size = event.size,
-							.site = event.site,
-							.kind = (uint8_t)event.address_kind};
-	}
+	if (is_locked) /* the buffer may move */
+		tracer_lock_events();
+	count = copy_events(&first, end, (struct event_record *)(void *)PyBytes_AS_STRING(bytes),
+			    &lost);
+	if (is_locked)
+		tracer_unlock_events();
 	if (_PyBytes_Resize(&bytes, (Py_ssize_t)(count * EVENT_RECORD_BYTES)) < 0)
 		return NULL;
 	return Py_BuildValue("(NKK)", bytes, (unsigned long long)first, (unsigned long long)lost);

@@ -370,6 +370,22 @@ static PyObject *keep_events(PyObject *module, PyObject *argument)
 	Py_RETURN_NONE;
 }
 
+static PyObject *hold_events(PyObject *module, PyObject *argument)
+{
+	unsigned long long number = 0;
+
+	(void)module;
+	if (argument != Py_None)
+		number = PyLong_AsUnsignedLongLong(argument);
+	if (PyErr_Occurred())
+		return NULL;
+	if (argument == Py_None)
+		tracer_hold_no_events();
+	else
+		tracer_hold_events(number);
+	Py_RETURN_NONE;
+}
+
 static PyObject *event_position(PyObject *module, PyObject *unused)
 {
 	(void)module;
@@ -403,7 +419,7 @@ static PyObject *mark(PyObject *module, PyObject *argument)
 	if (PyErr_Occurred())
 		return NULL;
 	if (tracer.events.slots)
-		trace_events_put(&tracer.events, TRACE_MARK, 0, number, 0);
+		tracer_put_event(TRACE_MARK, 0, number, 0);
 	Py_RETURN_NONE;
 }
 
@@ -481,6 +497,9 @@ static PyMethodDef methods[] = {
 	 "returns True, tracing goes on, and it calls stop() again later"},
 	{"keep_events", keep_events, METH_O,
 	 "keep_events(kb): keep events from now on, if they are not kept yet"},
+	{"hold_events", hold_events, METH_O,
+	 "hold_events(position): events from there on are not overwritten, the buffer grows; None: "
+	 "they are"},
 	{"event_position", event_position, METH_NOARGS, "event_position() -> int"},
 	{"read_events", read_events, METH_VARARGS,
 	 "read_events(position, max_events) -> (bytes, next_position, lost)"},

@@ -387,8 +387,7 @@ static void put_event(const struct tracer_table *table, enum trace_event_kind ki
 		      const struct trace_block *block)
 {
 	if (__builtin_expect(tracer.events.slots != NULL, 0))
-		trace_events_put(&tracer.events, kind, block->address, block->size,
-				 block->site | id_bit(table));
+		tracer_put_event(kind, block->address, block->size, block->site | id_bit(table));
 }
 
 void record_put(struct tracer_table *table, int result, const struct trace_block *block,

@@ -20,10 +20,12 @@ static void before_fork(void)
 		tracer_lock(&tracer.tables[id]);
 	codes_lock();
 	modules_lock();
+	tracer_lock_events();
 }
 
 static void after_fork(void)
 {
+	tracer_unlock_events();
 	modules_unlock();
 	codes_unlock();
 	for (int id = TABLE_COUNT; id-- > 0;)
@@ -64,6 +66,7 @@ static int prepare_once(void)
 		trace_blocks_init(&table->blocks, &tracer.memory);
 		pthread_mutex_init(&table->lock, NULL);
 	}
+	pthread_mutex_init(&tracer.events_lock, NULL);
 	tracer.tracked.memory = &tracer.memory;
 	tracer.tables[TABLE_LOCKED].has_lock = true;
 	tracer.main_interpreter = PyInterpreterState_Main();
@@ -174,19 +177,44 @@ void tracer_stop(void)
 	tracer_unlock(&tracer.tables[TABLE_LOCKED]);
 }
 
+/* Nobody can be putting an event while both tables are locked and we hold the GIL. */
+static void lock_tables(void)
+{
+	for (int id = 0; id < TABLE_COUNT; id++)
+		tracer_lock(&tracer.tables[id]);
+}
+
+static void unlock_tables(void)
+{
+	for (int id = TABLE_COUNT; id-- > 0;)
+		tracer_unlock(&tracer.tables[id]);
+}
+
 int tracer_keep_events(size_t bytes)
 {
 	int r = 0;
 
-	/* Nobody can be putting an event while both tables are locked and we hold the GIL. */
-	for (int id = 0; id < TABLE_COUNT; id++)
-		tracer_lock(&tracer.tables[id]);
+	lock_tables();
 	if (!tracer.events.slots)
 		r = trace_events_open(&tracer.events, &tracer.memory, bytes);
 	tracer_choose_way();
-	for (int id = TABLE_COUNT; id-- > 0;)
-		tracer_unlock(&tracer.tables[id]);
+	unlock_tables();
 	return r;
+}
+
+void tracer_hold_events(uint64_t number)
+{
+	lock_tables();
+	if (tracer.events.slots)
+		trace_events_keep(&tracer.events, number);
+	unlock_tables();
+}
+
+void tracer_hold_no_events(void)
+{
+	lock_tables();
+	trace_events_keep_none(&tracer.events);
+	unlock_tables();
 }
 
 void tracer_clear(void)
@@ -209,7 +237,7 @@ void tracer_clear(void)
 		sampled_hooks_end();
 	atomic_store_explicit(&tracer.peak_bytes, 0, memory_order_relaxed);
 	if (tracer.events.slots)
-		trace_events_put(&tracer.events, TRACE_CLEAR, 0, 0, 0);
+		tracer_put_event(TRACE_CLEAR, 0, 0, 0);
 }
 
 int64_t tracer_live_bytes(void)

@@ -11,8 +11,8 @@
  * is created. The second holds blocks of the domain "raw", sampled blocks and blocks of C code; it
  * has a mutex, which also protects the tracked blocks.
  *
- * Locks: take the GIL before a table's lock. While holding a table's lock, do not wait, and
- * allocate only with mmap().
+ * Locks: take the GIL before a table's lock, and that before the lock of the events. While holding
+ * a table's lock, do not wait, and allocate only with mmap().
  */
 
 #include "version.h"
@@ -107,6 +107,7 @@ struct tracer {
 	struct tracked_blocks tracked; /* protected by the lock of the second table */
 	struct trace_memory memory;
 	struct trace_events events;
+	pthread_mutex_t events_lock; /* for the events, while they are kept for a reader */
 	_Atomic int64_t peak_bytes;
 	uint64_t hook_calls;        /* in the domains "mem" and "object" */
 	uint64_t hook_ticks;        /* spent in the timed calls, one out of HOOK_TIMED */
@@ -166,11 +167,40 @@ static inline void tracer_unlock(struct tracer_table *table)
 	tracer_thread.locks--;
 }
 
+static inline void tracer_lock_events(void)
+{
+	tracer_thread.locks++;
+	pthread_mutex_lock(&tracer.events_lock);
+}
+
+static inline void tracer_unlock_events(void)
+{
+	pthread_mutex_unlock(&tracer.events_lock);
+	tracer_thread.locks--;
+}
+
+/* Call with the GIL held or a table locked, if events are kept. */
+static inline void tracer_put_event(enum trace_event_kind kind, uint64_t address, uint64_t size,
+				    uint32_t site)
+{
+	bool is_locked = tracer.events.is_kept;
+
+	if (__builtin_expect(is_locked, 0))
+		tracer_lock_events();
+	trace_events_put(&tracer.events, kind, address, size, site);
+	if (__builtin_expect(is_locked, 0))
+		tracer_unlock_events();
+}
+
 /* Returns 0 or a negative errno; *ret_problem is then the message of start()'s RuntimeError. */
 int tracer_start(const struct tracer_settings *settings, const char **ret_problem);
 void tracer_stop(void);
 /* Starts keeping events while tracing; does nothing if they are kept. Returns 0 or -ENOMEM. */
 int tracer_keep_events(size_t bytes);
+/* Events from a number on wait for a reader: trace_events_keep(). Nothing happens if none are kept.
+ */
+void tracer_hold_events(uint64_t number);
+void tracer_hold_no_events(void);
 /* Drops all live blocks from the tables. */
 void tracer_clear(void);
 int64_t tracer_live_bytes(void);

@@ -53,6 +53,13 @@ def _marks():
     return [name for name, *_ in events._marks] if events else []
 
 
+def _hold_events(tracer):
+    """Makes the tracer keep the events that a stream with lossy=False has not read yet."""
+    positions = [opened._position for opened in list(_open.values())
+                 if opened._is_exact and opened._position is not None]
+    tracer.hold_events(min(positions, default=None))
+
+
 class Stream:
     """
     A file that grows while the program runs: the result of stream().
@@ -83,6 +90,8 @@ class Stream:
         self._stuck = 0
         self._thread = None
         self._recording = None
+        self._position = None  # of the next event to read
+        self._is_exact = False
         if not self._tracer.is_tracing():
             raise RuntimeError("the tracemalloc module must be tracing memory allocations to stream them")
         if _open.setdefault(self.path, self) is not self:
@@ -102,6 +111,7 @@ class Stream:
         from . import _dump
         from .tracemalloc._control import settings
         self._capacity = _capacity(self._tracer)
+        self._is_exact = not settings.lossy
         shown = settings.stack_filter
         sampling = _dump._sampling(self._tracer)
         self._recording = _recording.Recording(
@@ -122,6 +132,8 @@ class Stream:
         self.closed = True
         if _open.get(self.path) is self:
             del _open[self.path]
+        if self._is_exact:
+            _hold_events(self._tracer)
 
     @contextlib.contextmanager
     def _writing(self):
@@ -164,11 +176,16 @@ class Stream:
         """Writes all live blocks, as of the position that the next events are read from."""
         for _ in range(10):
             # Other threads may come in between: what they do is then in both.
-            self._position = self._tracer.event_position()
+            self._go_to(self._tracer.event_position())
             blocks = self._tracer.live_blocks()
             if self._tracer.event_position() == self._position:
                 break
         self._recording.add(blocks)
+
+    def _go_to(self, position):
+        self._position = position
+        if self._is_exact:
+            _hold_events(self._tracer)
 
     def _put_new(self):
         """Writes the events since the last time."""
@@ -184,10 +201,10 @@ class Stream:
                 self._stuck += 1
                 if self._stuck > 3:
                     self._is_stale = True
-                    self._position = end
+                    self._go_to(end)
                 return
             self._stuck = 0
-            self._position = position
+            self._go_to(position)
             if lost:
                 self.lost += lost
                 self._is_stale = True
@@ -355,6 +372,7 @@ def _in_child():
         opened._leave_to_parent()
     _open.clear()
     _stop_is_due.clear()
+    _tracer_module().hold_events(None)
 
 
 atexit.register(close_all)

@@ -342,17 +342,61 @@ with tracemalloc.stream(path + ".again", every=60):
     assert info(path)["complete"] and info(f"{path}.again")["complete"]
 
 
-def test_the_program_may_wait_for_the_stream(run, path):
-    status, out, err = run("""
-tracemalloc.configure(lossy=False)
+@pytest.mark.parametrize("kilobytes", [1, 64, 0])
+def test_the_program_waits_for_the_stream_and_nothing_is_lost(run, path, kilobytes):
+    """However small the buffer is: one call of C code may allocate more than it holds."""
+    status, out, err = run(f"""
+signal.alarm(100)
+tracemalloc.configure(lossy=False, ring_buffer_kb={kilobytes})
 tracemalloc.start(5)
 stream = tracemalloc.stream(path, every=0.05)
-fill(50000)
+other = tracemalloc.stream(path + ".other", every=60)
+
+def work(kept):
+    for i in range(3):
+        fill(1000)
+        kept.append(list(map(str, range(1000, 10000))))
+        list(map(str, range(20000)))
+
+threads = [threading.Thread(target=work, args=([],))]
+for thread in threads:
+    thread.start()
+work(kept)
+stream.flush()
+for thread in threads:
+    thread.join()
+size = tracemalloc.get_stats()["own_bytes"]
+other.close()
 stream.close()
-print(traced())
+assert tracemalloc.get_stats()["own_bytes"] <= size  # the buffer has its size again
+print(traced(), stream.lost, other.lost)
 """, path)
     assert (status, err) == (0, "")
-    assert_live(path, out)
+    size, *lost = out.split()
+    assert lost == ["0", "0"]
+    for name in (path, f"{path}.other"):
+        assert_live(name, size)
+        assert info(name)["lost"] == 0
+        totals = json.loads(wick("report", "--by", "site", "--format", "json", name))["totals"]
+        assert totals["freed"]["blocks"] > 100_000
+
+
+def test_a_buffer_that_cannot_grow_counts_what_it_loses(run, path):
+    status, out, err = run("""
+tracemalloc.configure(lossy=False, ring_buffer_kb=1)
+tracemalloc.start(5)
+stream = tracemalloc.stream(path, every=60)
+for i in range(200):
+    stream._tracer._fail_request(1)
+    fill(500)
+    stream._tracer._fail_request(0)
+stream.close()
+print(traced(), stream.lost)
+""", path)
+    assert (status, err) == (0, "")
+    size, lost = map(int, out.split())
+    assert lost == info(path)["lost"]
+    assert_live(path, size)
 
 
 @pytest.mark.parametrize("sampling", ["0.5", "5000"])

@@ -333,6 +333,40 @@ static void old_events_are_overwritten_and_said_to_be_gone(void **state)
 	assert_int_equal(memory.bytes, 0);
 }
 
+static void kept_events_make_the_ring_grow_and_shrink(void **state)
+{
+	struct trace_memory memory = {0};
+	struct trace_events events = {0};
+	struct trace_event event;
+
+	(void)state;
+	assert_int_equal(trace_events_open(&events, &memory, 8 * sizeof(event)), 0);
+	for (uint64_t i = 0; i < 13; i++)
+		trace_events_put(&events, TRACE_ALLOCATION, i, i, 0);
+	trace_events_keep(&events, 10);
+	for (uint64_t i = 13; i < 100; i++)
+		trace_events_put(&events, TRACE_ALLOCATION, i, i, 0);
+	for (uint64_t i = 10; i < 100; i++) {
+		assert_int_equal(trace_events_get(&events, i, &event), 1);
+		assert_int_equal(event.size, i);
+	}
+	assert_int_equal(events.capacity, 128);
+	trace_events_keep(&events, 97);
+	assert_int_equal(events.capacity, 8);
+	assert_int_equal(trace_events_get(&events, 91, &event), -ENOENT);
+	assert_int_equal(trace_events_get(&events, 97, &event), 1);
+	assert_int_equal(event.size, 97);
+	memory.fails_at = memory.requests + 1;
+	for (uint64_t i = 100; i < 106; i++) /* one grows in vain, the next one succeeds */
+		trace_events_put(&events, TRACE_ALLOCATION, i, i, 0);
+	assert_int_equal(trace_events_get(&events, 97, &event), -ENOENT);
+	assert_int_equal(trace_events_get(&events, 105, &event), 1);
+	trace_events_keep_none(&events);
+	assert_int_equal(events.capacity, 8);
+	trace_events_close(&events, &memory);
+	assert_int_equal(memory.bytes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +383,7 @@ int main(void)
 		cmocka_unit_test(tracked_blocks_are_told_apart_by_domain),
 		cmocka_unit_test(events_of_an_earlier_ring_are_gone),
 		cmocka_unit_test(old_events_are_overwritten_and_said_to_be_gone),
+		cmocka_unit_test(kept_events_make_the_ring_grow_and_shrink),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

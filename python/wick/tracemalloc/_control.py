@@ -99,7 +99,7 @@ def configure(*, sampling_bytes=None, sampling_probability=None, ring_buffer_kb=
     ring_buffer_kb: size of the buffer of events for iter_events(), in KiB; 0 keeps none.
     max_stacks: how many different stacks are kept; more count as <unknown>. 0 sets no limit.
     lossy: whether a full buffer drops the oldest events (and counts them). False makes the program wait
-        while a stream writes events, and a stream rarely loses any.
+        while a stream writes events, and the buffer grow if it has to: none is dropped.
     """
     if _tracer.is_tracing():
         raise RuntimeError("settings cannot change while tracing: call stop() before configure()")
