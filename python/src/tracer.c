@@ -125,8 +125,31 @@ static void note_time(void)
 	tracer.start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* Hooks everything. On failure, sets *ret_problem. */
+static int begin(const struct tracer_settings *settings, const char **ret_problem)
+{
+	atomic_store(&tracer.is_tracing, true);
+	tracer_choose_way();
+	if (hooks_install() < 0) {
+		*ret_problem = "another module has put its allocator hooks over those of "
+			       "wick.tracemalloc, which are of another kind: start in the same way "
+			       "as before, or stop that module first";
+		return -EBUSY;
+	}
+	patch_install(!tracer.is_sampled);
+	if (settings->native_max > 0 && c_blocks_begin() < 0) {
+		*ret_problem = "the allocations of C code cannot be hooked in this process: run it "
+			       "with python3 -m wick.tracemalloc --native";
+		return -ENOSYS;
+	}
+	return 0;
+}
+
 int tracer_start(const struct tracer_settings *settings, const char **ret_problem)
 {
+	uint32_t outer;
+	int r;
+
 	*ret_problem = "libgcc_s.so.1, which walks the frames of C code, cannot be loaded: install "
 		       "libgcc, or start without native=True";
 	if (settings->native_max > 0 && native_walk_begin(settings->native_max) < 0)
@@ -144,23 +167,12 @@ int tracer_start(const struct tracer_settings *settings, const char **ret_proble
 	tracer_clear(); /* of a block that a thread recorded during the last stop */
 	if (tracer.is_sampled)
 		sampled_hooks_begin();
-	atomic_store(&tracer.is_tracing, true);
-	tracer_choose_way();
-	if (hooks_install() < 0) {
+	outer = tracer_thread_enter(THREAD_OWN); /* what hooking allocates is not the program's */
+	r = begin(settings, ret_problem);
+	tracer_thread.state = outer;
+	if (r < 0)
 		tracer_stop();
-		*ret_problem = "another module has put its allocator hooks over those of "
-			       "wick.tracemalloc, which are of another kind: start in the same way "
-			       "as before, or stop that module first";
-		return -EBUSY;
-	}
-	patch_install(!tracer.is_sampled);
-	if (settings->native_max > 0 && c_blocks_begin() < 0) {
-		tracer_stop();
-		*ret_problem = "the allocations of C code cannot be hooked in this process: run it "
-			       "with python3 -m wick.tracemalloc --native";
-		return -ENOSYS;
-	}
-	return 0;
+	return r;
 }
 
 void tracer_stop(void)

@@ -302,3 +302,18 @@ def test_ids_that_do_not_exist_are_refused(check):
                 else:
                     raise AssertionError(function)
         """))
+
+
+def test_a_fresh_snapshot_has_nothing_of_ours(check):
+    check("""
+import wick.tracemalloc as t
+def blocks(**settings):
+    t.start(5, **settings)
+    snapshot = t.take_snapshot()
+    t.stop()
+    return [str(trace) for trace in snapshot.traces if trace.domain == 0]
+for settings in ({}, {}, {"sampling": 1}, {"native": True}):
+    assert blocks(**settings) == [], (settings, blocks(**settings))
+t.configure(ring_buffer_kb=64)
+assert blocks() == []
+""")
