@@ -78,6 +78,8 @@ static int attach(struct session *session, struct error *err)
 		.frame_pointers = config->frame_pointers,
 		.flags = (config->threads ? STOPPER_NEW_THREADS : 0) |
 			 (config->kernel_address ? STOPPER_STATES : 0),
+		.calls_in_place = config->python != ENGINE_PYTHON_OFF,
+		.calls_only = config->python == ENGINE_PYTHON_ONLY,
 		.kernel_address = config->kernel_address,
 		.kernel_self = config->kernel_self,
 		.taken = on_taken,

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "engine/engine.h"
 #include "engine/ptrace/stop_times.h"
 
 struct bytes;
@@ -32,6 +33,8 @@ struct live_stacks_config {
 	uint32_t depth;
 	bool threads; /* all threads, not only the main one */
 	bool frame_pointers;
+	enum engine_python
+		python; /* calls are in place of the interpreter's loop: sampler_call() */
 	/* Returns the start of a kernel function, 0 if unknown. NULL: no kernel frames. */
 	uint64_t (*kernel_address)(void *self, const char *name, uint64_t *ret_bytes);
 	void *kernel_self;

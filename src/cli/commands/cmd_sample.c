@@ -34,6 +34,7 @@ struct sample_options {
 	bool threads;
 	bool verbose;
 	bool kernel;
+	enum engine_python python;
 };
 
 struct printer {
@@ -88,6 +89,36 @@ static void put_kernel_name(struct printer *printer, uint64_t address, struct by
 			     symbol.module[0] ? symbol.module : "kernel");
 }
 
+/* Prints "  0xaddress  function (file.py:34)", with the address of the function's code object. */
+static void put_call(const struct sampler_call *call, struct bytes *out)
+{
+	bytes_printf(out, "  0x%" PRIx64 "  ", call->code);
+	text_put_terminal(out, call->function ? call->function : "[unknown]");
+	if (call->file) {
+		bytes_printf(out, " (");
+		text_put_terminal(out, call->file);
+		if (call->line > 0)
+			bytes_printf(out, ":%" PRIu32, call->line);
+		bytes_printf(out, ")");
+	}
+	bytes_printf(out, "\n");
+}
+
+static void put_frame(struct printer *printer, const struct stack_sample *sample, uint32_t i,
+		      struct bytes *out)
+{
+	struct sampler_call call;
+
+	if (sampler_call(sample, i, &call)) {
+		put_call(&call, out);
+		return;
+	}
+	bytes_printf(out, "  0x%" PRIx64, sample->pcs[i]);
+	if (printer->names)
+		put_name(printer, sample->pcs[i], i > 0, out);
+	bytes_printf(out, "\n");
+}
+
 static void put_stack(void *self, uint64_t round, const struct stack_sample *sample,
 		      struct bytes *out)
 {
@@ -110,12 +141,8 @@ static void put_stack(void *self, uint64_t round, const struct stack_sample *sam
 			put_kernel_name(printer, sample->kernel_pcs[i], out);
 		bytes_printf(out, "\n");
 	}
-	for (uint32_t i = 0; i < sample->count; i++) {
-		bytes_printf(out, "  0x%" PRIx64, sample->pcs[i]);
-		if (printer->names)
-			put_name(printer, sample->pcs[i], i > 0, out);
-		bytes_printf(out, "\n");
-	}
+	for (uint32_t i = 0; i < sample->count; i++)
+		put_frame(printer, sample, i, out);
 }
 
 static void forget_names(void *self)
@@ -213,6 +240,7 @@ static int run_sample(const struct command_context *context, void *values, int a
 		.depth = (uint32_t)options->depth,
 		.threads = options->threads,
 		.frame_pointers = options->unwind == UNWIND_WAY_FP,
+		.python = options->verbose ? options->python : ENGINE_PYTHON_OFF,
 		.attached = put_beginning,
 		.taken = put_stack,
 		.remapped = forget_names,
@@ -236,6 +264,9 @@ static const struct option_spec table[] = {
 		 "(fp)"},
 	{"kernel", 0, OPTION_TOGGLE(struct sample_options, kernel),
 	 .help = "also show where sleeping threads are in the kernel (needs root)"},
+	{"python", 0, OPTION_ENUM(struct sample_options, python, "auto", "off", "only"),
+	 .help = "with -v, how to show Python code: auto, Python calls among native frames; only, "
+		 "Python calls alone; off, the functions of the interpreter"},
 	{"depth", 0, OPTION_U64(struct sample_options, depth), .argument = "N", .min = 1,
 	 .max = 65536, .help = "how many addresses of a stack to show"},
 	OPTION_END,

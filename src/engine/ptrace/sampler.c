@@ -15,6 +15,7 @@
 #include "proc/kernel_stack.h"
 #include "proc/maps.h"
 #include "process_stacks/interpreters.h"
+#include "process_stacks/language_merge.h"
 #include "process_stacks/registers.h"
 #include "unwind/python_walk.h"
 
@@ -68,6 +69,8 @@ struct sampler {
 	int64_t look_credit; /* nanoseconds that may be spent on checks */
 	VEC(struct taken) taken;
 	VEC(uint64_t) pcs;
+	VEC(uint64_t) merged;                  /* with calls in place */
+	struct interpreters *own_interpreters; /* NULL: not asked for */
 	VEC(struct asleep) asleep;
 	VEC(char) texts; /* of /proc/TID/stack */
 	int failure;     /* why a walk could not start */
@@ -246,6 +249,8 @@ int sampler_open(const struct sampler_config *config, struct sampler **ret, stru
 	sampler->unwinder = unwinder_new();
 	if (!sampler->unwinder)
 		return error_set(err, -ENOMEM, "out of memory");
+	if (config->calls_in_place)
+		sampler->own_interpreters = sampler->config.interpreters = interpreters_new();
 	if (config->kernel_address)
 		events.asking = on_asking;
 	r = stopper_open(config->flags, &events, &sampler->stopper, err);
@@ -370,9 +375,31 @@ static void add_kernel_part(struct sampler *sampler, struct taken *taken)
 	}
 }
 
+static void put_calls_in_place(struct sampler *sampler, struct stack_sample *sample)
+{
+	struct language_merge merge = {
+		.pcs = sample->pcs,
+		.count = sample->count,
+		.words = sample->words,
+		.word_count = sample->word_count,
+		.whole = sample->end == UNWIND_ROOT && !sample->words_cut,
+		.only = sampler->config.calls_only,
+	};
+	uint32_t count;
+
+	merge.loops = interpreter_loops(sample->interpreter, &merge.loop_count);
+	sample->word_count = 0;
+	if (vec_reserve(&sampler->merged, merge.count + merge.word_count) < 0)
+		return; /* native frames are shown */
+	count = language_merge(&merge, sampler->merged.items);
+	if (count == 0)
+		return;
+	sample->pcs = sampler->merged.items;
+	sample->count = count;
+}
+
 /* Fills in the calls of a sample, unless its process ended or became another since. */
-static void give_calls(const struct sampler *sampler, const struct taken *taken,
-		       struct stack_sample *ret)
+static void give_calls(struct sampler *sampler, const struct taken *taken, struct stack_sample *ret)
 {
 	if (taken->word_count == 0)
 		return;
@@ -383,6 +410,23 @@ static void give_calls(const struct sampler *sampler, const struct taken *taken,
 	ret->words = sampler->pcs.items + taken->first + taken->count;
 	ret->word_count = taken->word_count;
 	ret->words_cut = taken->words_cut;
+	if (sampler->config.calls_in_place)
+		put_calls_in_place(sampler, ret);
+}
+
+bool sampler_call(const struct stack_sample *sample, uint32_t i, struct sampler_call *ret)
+{
+	struct language_place place = {0};
+
+	if (!python_is_word(sample->pcs[i]))
+		return false;
+	*ret = (struct sampler_call){.code = python_word_code(sample->pcs[i])};
+	if (interpreter_name(sample->interpreter, sample->pcs[i], &place) > 0) {
+		ret->function = place.function;
+		ret->file = place.file;
+		ret->line = place.line;
+	}
+	return true;
 }
 
 /* Passes on the samples. */
@@ -479,6 +523,8 @@ void sampler_close(struct sampler *sampler)
 	vec_fini(&sampler->watched);
 	vec_fini(&sampler->taken);
 	vec_fini(&sampler->pcs);
+	vec_fini(&sampler->merged);
+	interpreters_free(sampler->own_interpreters);
 	vec_fini(&sampler->asleep);
 	vec_fini(&sampler->texts);
 	unwinder_free(sampler->unwinder);

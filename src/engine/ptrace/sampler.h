@@ -37,11 +37,19 @@ struct stack_sample {
 	/* Only for a sleeping thread, if the kernel reports them; leaf first. */
 	const uint64_t *kernel_pcs;
 	uint32_t kernel_count;
-	/* Calls of an interpreter, leaf first. */
+	/* Calls of an interpreter, leaf first; with calls_in_place, they are in pcs instead. */
 	const uint64_t *words;
 	uint32_t word_count;
 	bool words_cut;
 	const struct interpreter *interpreter;
+};
+
+/* A call of an interpreter. */
+struct sampler_call {
+	uint64_t code; /* address of its code object */
+	const char *function;
+	const char *file;
+	uint32_t line; /* 0: unknown */
 };
 
 struct sampler_config {
@@ -56,12 +64,24 @@ struct sampler_config {
 	uint64_t (*kernel_address)(void *self, const char *name, uint64_t *ret_bytes);
 	void *kernel_self;
 	struct interpreters *interpreters; /* their calls are read too */
+	/*
+	 * In place of that: the sampler finds interpreters itself, and samples have their calls in
+	 * place of the interpreter's loop: see sampler_call().
+	 */
+	bool calls_in_place;
+	bool calls_only; /* and no native frames */
 	void (*started)(void *self, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid);
 	void (*execed)(void *self, pid_t pid);
 	void (*ended)(void *self, pid_t pid, pid_t tid);
 	void (*remapped)(void *self, pid_t pid); /* its mappings were read again from /proc */
 	void *self;
 };
+
+/*
+ * What a frame of a sample refers to, if it is a call of an interpreter and no address. The texts
+ * are valid until taken() returns. False: it is an address.
+ */
+bool sampler_call(const struct stack_sample *sample, uint32_t i, struct sampler_call *ret);
 
 /* The caller releases *ret with sampler_close(). */
 int sampler_open(const struct sampler_config *config, struct sampler **ret, struct error *err);

@@ -246,8 +246,11 @@ static void put_function(struct top_screen *screen, const struct top_model *mode
 	if (columns.module_width == 0)
 		return;
 	top_screen_put(screen, field(row, columns.module - 1, 1, style), "");
+	/* Interpreted code is in no module. */
 	top_screen_put(screen, field(row, columns.module, columns.module_width, style),
-		       path_base_name(profile_text(profile, function->module)));
+		       path_base_name(profile_text(profile, function->origin == ORIGIN_INTERPRETED
+								    ? function->file
+								    : function->module)));
 }
 
 static void put_thread(struct top_screen *screen, const struct top_model *model, size_t i,
