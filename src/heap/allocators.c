@@ -228,11 +228,19 @@ bool allocators_has(struct allocators *allocators, uint32_t function)
 	return *known > 0;
 }
 
+static bool is_interpreted(const struct profile *profile, uint32_t line)
+{
+	uint32_t function = profile->lines.items[line].function;
+
+	return profile->functions.items[function].origin == ORIGIN_INTERPRETED;
+}
+
 int allocators_lines(struct allocators *allocators, uint32_t stack, size_t most,
 		     struct allocation_lines *ret)
 {
 	const struct profile *profile = allocators->profile;
 	const struct stack_node *nodes = profile->stacks.nodes.items;
+	bool is_call = false; /* the place is a call of an interpreted language */
 	bool found = false;
 
 	ret->items.count = 0;
@@ -249,7 +257,9 @@ int allocators_lines(struct allocators *allocators, uint32_t stack, size_t most,
 
 			if (ret->items.count >= most)
 				return 0;
-			if (!found && !allocates && !is_cut) {
+			if (!is_call && !is_cut &&
+			    (is_interpreted(profile, line) || (!found && !allocates))) {
+				is_call = is_interpreted(profile, line);
 				found = true;
 				ret->place = ret->items.count;
 			}

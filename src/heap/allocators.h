@@ -33,7 +33,8 @@ bool allocators_has(struct allocators *allocators, uint32_t function);
 
 /*
  * A stack of the profile as lines, innermost first; inlined functions are separate lines. The place
- * is the first line that is not in an allocator, 0 if all are.
+ * is the first line that is not in an allocator, 0 if all are. In a program of an interpreted
+ * language it is the first line of that: native functions allocate on its behalf.
  */
 struct allocation_line {
 	uint32_t line; /* of the profile */

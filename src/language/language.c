@@ -66,6 +66,20 @@ int interpreter_find(struct languages *languages, pid_t pid, const struct maps *
 	return r;
 }
 
+struct interpreter *interpreter_fork(const struct interpreter *parent)
+{
+	struct interpreter *child = calloc(1, sizeof(*child));
+
+	if (!child)
+		return NULL;
+	*child = *parent;
+	child->self = parent->ops->fork(parent->self);
+	if (child->self)
+		return child;
+	free(child);
+	return NULL;
+}
+
 void interpreter_close(struct interpreter *interpreter)
 {
 	if (!interpreter)

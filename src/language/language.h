@@ -49,6 +49,8 @@ struct language_ops {
 	 */
 	int (*find)(void *files, pid_t pid, const struct maps *maps, void **ret_self,
 		    struct error *err);
+	/* The same for a forked child, which has what its parent had. NULL if out of memory. */
+	void *(*fork)(const void *self);
 	void (*free)(void *self);
 	const struct language_range *(*loops)(const void *self, size_t *ret_count);
 	/* For walkers in the kernel and the preload library. NULL if they cannot walk it. */
@@ -79,6 +81,8 @@ void languages_free(struct languages *languages); /* close all interpreters firs
  */
 int interpreter_find(struct languages *languages, pid_t pid, const struct maps *maps,
 		     struct interpreter **ret, struct error *err);
+/* The interpreter of a forked child. NULL if out of memory; close it as any other. */
+struct interpreter *interpreter_fork(const struct interpreter *parent);
 void interpreter_close(struct interpreter *interpreter); /* NULL is fine */
 
 /*

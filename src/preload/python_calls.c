@@ -25,9 +25,16 @@ _Static_assert(offsetof(struct python_layout, runtime) == 0, "is the first word"
 #define LINE_BYTES 4096u
 #define LOWEST_ADDRESS 65536u
 
-/* Hashes of code that was sent, by address. An entry that is replaced is sent again. */
+/* Code that was sent, by address. An entry that is replaced is sent again. */
 #define KNOWN 4096u
-static _Atomic uint64_t known_codes[KNOWN];
+#define PLACES_APART 389u /* of one code object for two readers */
+#define SPREAD 0x9e3779b97f4a7c15ull
+static struct known_code {
+	_Atomic uint64_t hash;
+	_Atomic uint64_t head; /* of the ring, after it */
+} known_codes[KNOWN];
+
+#define READ_MOST 4096u /* of what an address refers to */
 
 static bool read_own(void *context, uint64_t address, void *ret, uint32_t size)
 {
@@ -42,8 +49,7 @@ static bool read_own(void *context, uint64_t address, void *ret, uint32_t size)
 	return true;
 }
 
-/* The layout that the recorder has found; false: none. */
-static bool read_layout(struct python_layout *ret)
+bool python_calls_layout(struct python_layout *ret)
 {
 	const _Atomic uint64_t *told = preload.process->python;
 	uint64_t words[sizeof(*ret) / 8];
@@ -71,15 +77,14 @@ static uint64_t find_state(struct preload_thread *thread, const struct python_la
 }
 
 /* A string object, of at most that many bytes. */
-static struct ring_part string_part(const struct python_layout *layout,
-				    const struct python_reader *reader, uint64_t address,
+static struct ring_part string_part(const struct python_layout *layout, uint64_t address,
 				    uint32_t most)
 {
 	struct ring_part part = {.address = address};
 	uint64_t head[5]; /* with its length and, in the last, its state */
 	uint64_t bytes;
 
-	if (!read_own(reader->context, address, head, sizeof(head)))
+	if (!read_own(NULL, address, head, sizeof(head)))
 		return part;
 	bytes = (head[4] >> 6 & 1 ? layout->ascii_bytes : layout->unicode_bytes) +
 		head[2] * (head[4] >> 2 & 7);
@@ -87,61 +92,154 @@ static struct ring_part string_part(const struct python_layout *layout,
 	return part;
 }
 
-static struct ring_part lines_part(const struct python_reader *reader, uint64_t address)
+static struct ring_part lines_part(uint64_t address)
 {
 	struct ring_part part = {.address = address};
 	uint64_t size;
 
-	if (read_own(reader->context, address + 16, &size, sizeof(size)))
+	if (read_own(NULL, address + 16, &size, sizeof(size)))
 		part.bytes = size < LINE_BYTES - 32 ? (uint32_t)size + 32 : LINE_BYTES;
 	return part;
 }
 
-/* Sends a code object if it is new, or another one is at its address. */
-static void send_code(struct preload_thread *thread, const struct python_layout *layout,
-		      const struct python_reader *reader, uint64_t address)
-{
-	_Atomic uint64_t *known = &known_codes[(address >> 4 ^ address >> 16) % KNOWN];
-	struct ring_part parts[SESSION_CODE_PARTS];
-	uint64_t name, file, lines, mix;
+/* What tells a code object apart from others at its address. False: it cannot be read. */
+struct code_key {
+	uint64_t name;
+	uint64_t file;
+	uint64_t lines;
+};
 
-	if (!python_read_word(reader, address + layout->code_name, &name) ||
-	    !python_read_word(reader, address + layout->code_file, &file) ||
-	    !python_read_word(reader, address + layout->code_lines, &lines))
-		return;
+static bool read_key(const struct python_layout *layout, uint64_t address, struct code_key *ret)
+{
+	return read_own(NULL, address + layout->code_name, &ret->name, sizeof(ret->name)) &&
+	       read_own(NULL, address + layout->code_file, &ret->file, sizeof(ret->file)) &&
+	       read_own(NULL, address + layout->code_lines, &ret->lines, sizeof(ret->lines));
+}
+
+static uint64_t key_hash(uint64_t address, const struct code_key *key)
+{
+	return (address * 3 + key->name * 5 + key->file * 7 + key->lines * 11) * SPREAD;
+}
+
+static bool is_place(uint64_t address)
+{
+	return (address & 7) == 0 && address >= LOWEST_ADDRESS &&
+	       address < PYTHON_ADDRESS_LIMIT - READ_MOST;
+}
+
+static inline uint64_t word_at(uint64_t address)
+{
+	return fallible_load((const uint64_t *)(address & ~7ull));
+}
+
+uint64_t python_calls_hash(struct preload_thread *thread, const struct python_layout *layout,
+			   uint32_t limit)
+{
+	const struct python_reader reader = {read_own, NULL};
+	uint64_t state = find_state(thread, layout, &reader);
+	bool is_number = layout->first_instruction == PYTHON_NO_OFFSET;
+	uint64_t sum = 0;
+	uint64_t frame;
+
+	if (state == 0 || python_first_frame(layout, &reader, state, &frame) != PYTHON_GOING)
+		return 0;
+	for (uint32_t i = 0; i < limit && is_place(frame); i++) {
+		uint64_t code = word_at(frame + layout->code) & ~7ull;
+		uint64_t instruction = word_at(frame + layout->instruction);
+
+		if (is_number)
+			instruction = (uint32_t)(instruction >> (layout->instruction & 4) * 8);
+		if (is_place(code))
+			sum += word_at(code + layout->code_name) * 5 +
+			       word_at(code + layout->code_lines) * 11;
+		sum = (sum + code * 3 + instruction) * SPREAD;
+		sum ^= sum >> 29;
+		frame = word_at(frame + layout->previous);
+	}
+	return sum;
+}
+
+/* Whether a code object is known to the reader of the ring, or is before any sample in it. */
+static bool is_sent(const struct preload_thread *thread, const struct known_code *known,
+		    uint64_t hash)
+{
+	uint64_t head = atomic_load_explicit(&known->head, memory_order_relaxed);
+
+	if (atomic_load_explicit(&known->hash, memory_order_relaxed) != hash)
+		return false;
+	/* It may be overwritten while samples that need it are not. */
+	return !preload.control->overwrite_old ||
+	       atomic_load_explicit(&thread->slot->tail, memory_order_acquire) >= head ||
+	       thread->head - head < thread->ring_words / 4;
+}
+
+/* Sends a code object if it is new, or another one is at its address. */
+static bool send_code(struct preload_thread *thread, const struct python_layout *layout,
+		      uint64_t address, uint64_t reader, python_calls_put *put)
+{
+	uint64_t place = (address >> 4 ^ address >> 16) + reader * PLACES_APART;
+	struct known_code *known = &known_codes[place % KNOWN];
+	struct ring_part parts[SESSION_CODE_PARTS];
+	struct code_key key;
+	uint64_t mix;
+
+	if (!read_key(layout, address, &key))
+		return true; /* it has no name, now or later */
 	/* A forked child is another process to the recorder. */
-	mix = (address * 3 + name * 5 + file * 7 + lines * 11) * 0x9e3779b97f4a7c15ull +
-	      preload.pid;
-	if (atomic_load_explicit(known, memory_order_relaxed) == mix)
-		return;
+	mix = key_hash(address, &key) + preload.pid + (reader << 32);
+	if (is_sent(thread, known, mix))
+		return true;
 	parts[0] = (struct ring_part){address, layout->code_lines + 8u};
-	parts[1] = string_part(layout, reader, name, NAME_BYTES);
-	parts[2] = string_part(layout, reader, file, FILE_BYTES);
-	parts[3] = lines_part(reader, lines);
-	if (ring_put_code(thread, parts))
-		atomic_store_explicit(known, mix, memory_order_relaxed);
+	parts[1] = string_part(layout, key.name, NAME_BYTES);
+	parts[2] = string_part(layout, key.file, FILE_BYTES);
+	parts[3] = lines_part(key.lines);
+	if (!put(thread, parts))
+		return false;
+	atomic_store_explicit(&known->hash, mix, memory_order_relaxed);
+	atomic_store_explicit(&known->head, thread->head, memory_order_relaxed);
+	return true;
+}
+
+bool python_calls_send(struct preload_thread *thread, const struct python_layout *layout,
+		       const uint64_t *words, uint32_t count, uint64_t reader,
+		       python_calls_put *put)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; i < count; i++)
+		all &= send_code(thread, layout, python_word_code(words[i]), reader, put);
+	return all;
+}
+
+uint32_t python_calls_read(struct preload_thread *thread, const struct python_layout *layout,
+			   uint64_t *words, uint32_t capacity)
+{
+	const struct python_reader reader = {read_own, NULL};
+	uint64_t state = find_state(thread, layout, &reader);
+	enum python_end end;
+	uint32_t calls;
+
+	if (state == 0)
+		return 0;
+	end = python_walk(layout, &reader, state, words, capacity, &calls);
+	if (end == PYTHON_ROOT || end == PYTHON_DEPTH)
+		return calls;
+	preload_count(SESSION_PYTHON_TORN, 1);
+	return 0;
 }
 
 uint32_t python_calls_take(struct preload_thread *thread, uint32_t count)
 {
-	const struct python_reader reader = {read_own, NULL};
 	uint64_t *words = thread->pcs + count;
+	/* A ring that is overwritten must have all that its samples need. */
+	uint64_t reader = preload.control->overwrite_old ? thread->index + 1 : 0;
 	struct python_layout layout;
-	enum python_end end;
-	uint64_t state;
 	uint32_t calls;
 
-	if (count >= PRELOAD_DEPTH || !read_layout(&layout))
+	if (count >= PRELOAD_DEPTH || !python_calls_layout(&layout))
 		return 0;
-	state = find_state(thread, &layout, &reader);
-	if (state == 0)
-		return 0;
-	end = python_walk(&layout, &reader, state, words, PRELOAD_DEPTH - count, &calls);
-	if (end != PYTHON_ROOT && end != PYTHON_DEPTH) {
-		preload_count(SESSION_PYTHON_TORN, 1);
-		return 0;
-	}
-	for (uint32_t i = 0; i < calls; i++)
-		send_code(thread, &layout, &reader, python_word_code(words[i]));
+	calls = python_calls_read(thread, &layout, words, PRELOAD_DEPTH - count);
+	/* The sample has no names if there is no room; the next one tries again. */
+	(void)python_calls_send(thread, &layout, words, calls, reader, ring_put_code);
 	return calls;
 }

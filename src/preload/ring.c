@@ -180,22 +180,19 @@ void ring_put_labels(struct preload_thread *thread, struct ring_texts texts)
 	publish(thread, head);
 }
 
-bool ring_put_code(struct preload_thread *thread, const struct ring_part *parts)
+uint32_t ring_code_words(const struct ring_part *parts)
 {
-	uint64_t head = head_of(thread);
-	uint64_t used = head - atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
 	uint32_t words = (uint32_t)(sizeof(struct session_code) / 8);
-	struct session_code *to;
-	uint64_t *place;
 
 	for (uint32_t i = 0; i < SESSION_CODE_PARTS; i++)
 		words += (parts[i].bytes + 7) / 8;
-	/* Samples matter more than names. */
-	if (used + words > thread->ring_words / 4 * 3)
-		return false;
-	to = (struct session_code *)claim(thread, words, &head);
-	if (!to)
-		return false;
+	return words;
+}
+
+void ring_write_code(uint64_t *place, uint32_t words, const struct ring_part *parts)
+{
+	struct session_code *to = (struct session_code *)place;
+
 	to->record = (struct session_record){.kind = SESSION_CODE, .words = words};
 	place = to->words;
 	for (uint32_t i = 0; i < SESSION_CODE_PARTS; i++) {
@@ -204,6 +201,22 @@ bool ring_put_code(struct preload_thread *thread, const struct ring_part *parts)
 		for (uint32_t j = 0; j < (parts[i].bytes + 7) / 8; j++)
 			*place++ = fallible_load((const uint64_t *)parts[i].address + j);
 	}
+}
+
+bool ring_put_code(struct preload_thread *thread, const struct ring_part *parts)
+{
+	uint64_t head = head_of(thread);
+	uint64_t used = head - atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
+	uint32_t words = ring_code_words(parts);
+	uint64_t *place;
+
+	/* Samples matter more than names. */
+	if (!preload.control->overwrite_old && used + words > thread->ring_words / 4 * 3)
+		return false;
+	place = claim(thread, words, &head);
+	if (!place)
+		return false;
+	ring_write_code(place, words, parts);
 	publish(thread, head);
 	return true;
 }

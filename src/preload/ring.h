@@ -48,4 +48,8 @@ struct ring_part {
 /* Writes a code object and what it refers to: SESSION_CODE_PARTS. False if there is no room. */
 bool ring_put_code(struct preload_thread *thread, const struct ring_part *parts);
 
+/* The words of such a record, and its contents, for writers that find a place for it themselves. */
+uint32_t ring_code_words(const struct ring_part *parts);
+void ring_write_code(uint64_t *place, uint32_t words, const struct ring_part *parts);
+
 #endif

@@ -10,6 +10,7 @@
 #include "preload/heap/exit_scan.h"
 #include "preload/heap/heap.h"
 #include "preload/heap/heap_memory.h"
+#include "preload/heap/heap_total.h"
 #include "preload/heap/hook.h"
 #include "preload/interpose/signals.h"
 #include "preload/sampling/process_timer.h"
@@ -21,6 +22,8 @@
 
 /* The program starts when the recorder has built its tables, but no later than this. */
 #define WAIT_NS 100000000ull
+
+#define PYTHON_WORDS (sizeof(((struct session_process *)0)->python) / 8)
 
 struct preload_runtime preload;
 __thread struct preload_thread *preload_self __attribute__((tls_model("initial-exec")));
@@ -58,6 +61,7 @@ static void on_fork(void)
 	uint32_t signal = preload.process ? atomic_load(&preload.process->signal) : 0;
 	uint32_t parent = preload.pid;
 	struct preload_thread *forked = preload_self; /* we now own its memory */
+	uint64_t python[PYTHON_WORDS] = {0};
 	uint32_t only_pid;
 
 	heap_end();
@@ -66,6 +70,8 @@ static void on_fork(void)
 		return;
 	thread_forget_all();
 	process_timer_forget();
+	for (uint32_t i = 0; i < PYTHON_WORDS; i++)
+		python[i] = atomic_load(&preload.process->python[i]);
 	session_file_leave();
 	only_pid = atomic_load(&preload.control->only_pid);
 	if (only_pid != 0 && only_pid != preload.pid)
@@ -73,6 +79,8 @@ static void on_fork(void)
 	if (atomic_load(&preload.control->mode) == 0 || !session_file_create(parent))
 		return;
 	atomic_store(&preload.process->signal, signal);
+	for (uint32_t i = PYTHON_WORDS; i-- > 0;) /* the first one last */
+		atomic_store(&preload.process->python[i], python[i]);
 	atomic_store(&preload.unsure_until, 0);
 	exit_scan_forked();
 	atomic_store(&preload.mode, mode);

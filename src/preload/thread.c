@@ -15,6 +15,7 @@
 #include "preload/heap/heap_budget.h"
 #include "preload/heap/heap_memory.h"
 #include "preload/heap/heap_sample.h"
+#include "preload/heap/heap_total.h"
 #include "preload/real_functions.h"
 #include "preload/ring.h"
 #include "preload/runtime.h"

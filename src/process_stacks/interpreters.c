@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/vec.h"
 #include "language/language.h"
 #include "proc/maps.h"
@@ -70,6 +72,7 @@ struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_
 	const struct process_interpreter *known = find(interpreters, number);
 	struct process_interpreter process = {.number = number};
 	struct interpreter_counts *counts = &interpreters->counts;
+	uint64_t begin_ns = clock_monotonic_ns();
 	struct error err = {0};
 	struct maps maps = {0};
 	int r;
@@ -81,6 +84,9 @@ struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_
 		r = interpreter_find(interpreters->languages, pid, &maps, &process.interpreter,
 				     &err);
 	maps_fini(&maps);
+	log_debug("looked for an interpreter in process %d for %.1f ms: %s", (int)pid,
+		  (double)(clock_monotonic_ns() - begin_ns) / NS_PER_MS,
+		  r == 0 ? interpreter_language(process.interpreter) : "none");
 	if (r < 0 && r != -ENOTSUP)
 		return NULL; /* there is none yet */
 	if (vec_push(&interpreters->processes, process) < 0) {
@@ -92,6 +98,23 @@ struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_
 	if (r < 0 && counts->reason[0] == '\0')
 		(void)snprintf(counts->reason, sizeof(counts->reason), "%.159s", err.text);
 	return process.interpreter;
+}
+
+void interpreters_fork(struct interpreters *interpreters, uint32_t number, uint32_t parent)
+{
+	const struct interpreter *of_parent = interpreters_of(interpreters, parent);
+	struct process_interpreter process = {.number = number};
+
+	if (!of_parent || find(interpreters, number) ||
+	    interpreters->processes.count >= PROCESSES_MAX)
+		return;
+	process.interpreter = interpreter_fork(of_parent);
+	if (!process.interpreter)
+		return;
+	if (vec_push(&interpreters->processes, process) < 0)
+		interpreter_close(process.interpreter);
+	else
+		interpreters->counts.found++;
 }
 
 void interpreters_forget(struct interpreters *interpreters, uint32_t number)

@@ -33,6 +33,8 @@ void interpreters_free(struct interpreters *interpreters);
  */
 struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_t number,
 				      pid_t pid);
+/* The same for a forked child of a process, which may have ended already. */
+void interpreters_fork(struct interpreters *interpreters, uint32_t number, uint32_t parent);
 /* The one that was found. */
 struct interpreter *interpreters_of(const struct interpreters *interpreters, uint32_t number);
 /* The process has ended, or runs another program. */

@@ -14,12 +14,21 @@ static bool is_loop(const struct language_merge *merge, uint32_t i)
 	return false;
 }
 
-/* How many calls were made by C code. */
-static uint32_t count_entries(const struct language_merge *merge)
+static uint32_t count_loops(const struct language_merge *merge, uint32_t from)
+{
+	uint32_t loops = 0;
+
+	for (uint32_t i = from; i < merge->count; i++)
+		loops += is_loop(merge, i);
+	return loops;
+}
+
+/* How many calls were made by C code, from this one on. */
+static uint32_t count_entries(const struct language_merge *merge, uint32_t from)
 {
 	uint32_t entries = 0;
 
-	for (uint32_t i = 0; i < merge->word_count; i++)
+	for (uint32_t i = from; i < merge->word_count; i++)
 		entries += (merge->words[i] & PYTHON_WORD_ENTRY) != 0;
 	return entries;
 }
@@ -39,24 +48,44 @@ static uint32_t put_calls(const struct language_merge *merge, uint32_t *at, uint
 	return count;
 }
 
+/* Where frames are missing in the middle; 0: nowhere. */
+static uint32_t find_gap(const struct language_merge *merge)
+{
+	for (uint32_t i = 1; merge->whole && i < merge->count; i++)
+		if (merge->pcs[i] == LANGUAGE_MERGE_GAP)
+			return i;
+	return 0;
+}
+
+/* Writes the calls of the loops that are missing, because those after them need the rest. */
+static uint32_t put_missing(const struct language_merge *merge, uint32_t *at, uint32_t gap,
+			    uint64_t *ret)
+{
+	uint32_t entries = count_entries(merge, *at);
+	uint32_t after = count_loops(merge, gap + 1);
+
+	return entries > after ? put_calls(merge, at, entries - after, ret) : 0;
+}
+
 uint32_t language_merge(const struct language_merge *merge, uint64_t *ret)
 {
-	uint32_t entries = count_entries(merge);
-	uint32_t loops = 0;
-	uint32_t empty; /* loops at the leaf without calls */
-	uint32_t first; /* entries in the first of the others */
+	uint32_t entries = count_entries(merge, 0);
+	uint32_t loops = count_loops(merge, 0);
+	uint32_t gap = find_gap(merge);
+	bool from_root = merge->whole && gap == 0;
+	/* Loops at the leaf without calls, and the entries in the first of the others. */
+	uint32_t empty = from_root && loops > entries ? loops - entries : 0;
+	uint32_t first = from_root && entries > loops ? entries - loops + 1 : 1;
 	uint32_t count = 0;
 	uint32_t at = 0;
 
-	for (uint32_t i = 0; i < merge->count; i++)
-		loops += is_loop(merge, i);
 	if (loops == 0)
 		return 0;
-	empty = merge->whole && loops > entries ? loops - entries : 0;
-	first = merge->whole && entries > loops ? entries - loops + 1 : 1;
 	for (uint32_t i = 0; i < merge->count; i++) {
 		uint32_t calls = 0;
 
+		if (gap > 0 && i == gap)
+			count += put_missing(merge, &at, gap, ret + count);
 		if (is_loop(merge, i)) {
 			if (empty > 0) {
 				empty--;

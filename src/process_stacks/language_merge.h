@@ -19,6 +19,12 @@
 
 struct language_range;
 
+/*
+ * In place of an address: frames are missing here. Loops before it are matched from the leaf, those
+ * after it from the root, and the calls of missing ones are put before it.
+ */
+#define LANGUAGE_MERGE_GAP 0ull
+
 struct language_merge {
 	const struct language_range *loops; /* the code of the interpreter's loop */
 	size_t loop_count;

@@ -17,8 +17,9 @@ PROGRAM = pathlib.Path(__file__).parent.parent / "workloads" / "python_calls.py"
 # The interpreter of the distribution (static, stripped) and that of the tests.
 PYTHONS = sorted({os.path.realpath(shutil.which(path))
                   for path in ("/usr/bin/python3", "python3", sys.executable) if shutil.which(path)})
+OVERWRITE = ("--on-overflow", "overwrite-old")
 ENGINES = {"ebpf": ("-F", "1999"), "signal": ("-F", "1999"), "ptrace": ("-F", "499")}
-EACH_ENGINE = [pytest.param("ebpf", marks=needs_ebpf), "signal", "ptrace"]
+EACH_ENGINE = [pytest.param("ebpf", (), marks=needs_ebpf), ("signal", ()), ("signal", OVERWRITE), ("ptrace", ())]
 SECONDS = 0.08
 # A machine that gets no CPU has no samples of a whole scene.
 RUNS = 5
@@ -136,14 +137,14 @@ def check_lines(samples):
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("engine", EACH_ENGINE)
-def test_every_sample_has_the_calls_that_the_program_makes(wick, engine, python):
+@pytest.mark.parametrize("engine,options", EACH_ENGINE)
+def test_every_sample_has_the_calls_that_the_program_makes(wick, engine, options, python):
     wanted = {"recursion", "helper", "numbers", "inner", "key", "replacement", "compare", "failing",
               "made", "twice.<locals>.wrapper", "Shape.__lt__"}
     seen = set()
     for _ in range(RUNS):
         recording = wick.record([python, PROGRAM, SECONDS], "--engine", engine, "--overhead", "off",
-                                *ENGINES[engine])
+                                *ENGINES[engine], *options)
         samples = samples_of(wick, recording)
         wrong, count = wrong_stacks(samples)
         assert count > 100
@@ -245,3 +246,36 @@ def test_threads_that_slept_before_the_recording_have_python_calls(wick, backgro
 def test_the_kernel_accepts_the_programs_that_read_python_calls(wick, mode):
     recording = wick.record([PYTHONS[-1], "-c", "1"], "--engine", "ebpf", *mode)
     assert "rejects" not in recording.stderr
+
+
+STALLED = """
+import os, signal, time
+def deep(n, work):
+    return deep(n - 1, work) if n else work()
+def busy():
+    end = time.process_time() + 1.2
+    while time.process_time() < end:
+        for i in range(100):
+            exec(compile("def made(): return sum(range(50))", "<made>", "exec"), {})
+def phase_a():
+    deep(100, busy)
+def phase_b():
+    deep(100, busy)
+os.kill(os.getppid(), signal.SIGSTOP)
+phase_a()
+phase_b()
+os.kill(os.getppid(), signal.SIGCONT)
+"""
+
+
+def test_calls_have_names_although_the_oldest_samples_were_overwritten(wick, tmp_path):
+    program = tmp_path / "stalled.py"
+    program.write_text(STALLED)
+    recording = wick.record([PYTHONS[-1], program], "--engine", "signal", "-F", "1999", "--overhead",
+                            "off", "--on-overflow", "overwrite-old")
+    assert not re.search(r" 0 lost", recording.stderr)
+    functions = [[frame["function"] for frame in python_calls(sample)] for sample in samples_of(wick, recording)]
+    stacks = [names for names in functions if names[1:2] in (["phase_a"], ["phase_b"])]
+    assert len(stacks) > 50
+    assert not any("phase_a" in names for names in stacks)
+    assert all(names[:103] == ["<module>", "phase_b"] + ["deep"] * 101 for names in stacks)

@@ -56,11 +56,25 @@ static void others_are_passed_over_when_asked_for(void **state)
 	profile_free(profile);
 }
 
+static void native_code_allocates_for_interpreted_code(void **state)
+{
+	struct profile *profile = make_profile();
+
+	make_stack(profile, 0, "main;outer;script;resize;malloc", 1);
+	for (size_t i = 0; i < profile->functions.count; i++)
+		if (strcmp(profile_text(profile, profile->functions.items[i].name), "outer") == 0 ||
+		    strcmp(profile_text(profile, profile->functions.items[i].name), "script") == 0)
+			profile->functions.items[i].origin = ORIGIN_INTERPRETED;
+	assert_string_equal(place_of(profile, 0), "script");
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(common_wrappers_are_passed_over),
 		cmocka_unit_test(others_are_passed_over_when_asked_for),
+		cmocka_unit_test(native_code_allocates_for_interpreted_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,25 @@ static void each_loop_is_replaced_by_its_calls(void **state)
 	EXPECT(cases, true, false);
 }
 
+static void calls_of_missing_frames_are_at_the_gap(void **state)
+{
+	static const uint64_t pcs[] = {LOOP, 5, LANGUAGE_MERGE_GAP, 6, LOOP, 7};
+	static const uint64_t words[] = {A, C, D, B, D, C};
+	static const uint64_t expected[] = {A, C, 5, D, B, D, LANGUAGE_MERGE_GAP, 6, C, 7};
+	struct language_merge merge = {.loops = &loop,
+				       .loop_count = 1,
+				       .pcs = pcs,
+				       .count = sizeof(pcs) / sizeof(pcs[0]),
+				       .words = words,
+				       .word_count = sizeof(words) / sizeof(words[0]),
+				       .whole = true};
+	uint64_t merged[2 * MOST];
+
+	(void)state;
+	assert_int_equal(language_merge(&merge, merged), sizeof(expected) / sizeof(expected[0]));
+	assert_memory_equal(merged, expected, sizeof(expected));
+}
+
 static void a_loop_that_has_just_begun_stays(void **state)
 {
 	static const struct merge_case cases[] = {
@@ -118,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_loop_is_replaced_by_its_calls),
+		cmocka_unit_test(calls_of_missing_frames_are_at_the_gap),
 		cmocka_unit_test(a_loop_that_has_just_begun_stays),
 		cmocka_unit_test(calls_without_a_loop_of_their_own_stay_in_order),
 		cmocka_unit_test(what_lacks_its_root_is_matched_from_the_leaf),

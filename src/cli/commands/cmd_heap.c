@@ -45,6 +45,7 @@ struct heap_options {
 	bool force;
 	uint64_t sample_bytes;
 	uint64_t depth;
+	enum engine_python python;
 	uint64_t interval_ms; /* 0, "auto": the commands that read the recording choose */
 	bool children;
 	bool arguments;
@@ -264,6 +265,7 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 			     .frequency_hz = UNUSED_RATE_HZ,
 			     .rate_given = true,
 			     .depth = (uint32_t)options->depth,
+			     .python = options->python,
 			     .heap = {.on = true,
 				      .alone = true,
 				      .maps = options->maps,
@@ -530,6 +532,10 @@ static const struct option_spec table[] = {
 		 "allocated; off records all blocks"},
 	{"depth", 0, OPTION_U64(struct heap_options, depth), .argument = "N", .min = 1, .max = 1024,
 	 .key = "heap.depth", .help = "how many frames of a stack to keep"},
+	{"python", 0, OPTION_ENUM(struct heap_options, python, "auto", "off", "only"),
+	 .key = "heap.python",
+	 .help = "how to show Python code: auto, Python calls among native frames; only, "
+		 "Python calls alone; off, the functions of the interpreter; not with -p"},
 	{"interval", 0, OPTION_U64(struct heap_options, interval_ms), .argument = "MS", .min = 1,
 	 .max = HEAP_INTERVAL_MAX_MS, .off = "auto", .key = "heap.interval_ms",
 	 .help = "time step for views of the recording, in milliseconds; auto: 100 ms, 1 ms when "

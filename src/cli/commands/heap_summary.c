@@ -113,6 +113,7 @@ void heap_summary_print(FILE *out, const struct record_config *config,
 		print_before(out, stats, totals);
 	if (report)
 		hint_maps(out, config, report);
+	record_output_refused_python(out, stats);
 	record_output_remark(out, stats);
 	(void)fprintf(out, "  cost       recorder %.3f s of CPU, %.1f MB",
 		      (double)result->own_cpu_ns / NS_PER_SEC, (double)result->own_rss_bytes / 1e6);

@@ -97,6 +97,15 @@ void record_output_killed(FILE *out, const char *missing, const struct record_re
 		      (double)result->duration_ns / NS_PER_SEC);
 }
 
+void record_output_refused_python(FILE *out, const struct engine_stats *stats)
+{
+	const struct engine_python_stats *python = &stats->python;
+
+	if (python->refused > 0)
+		(void)fprintf(out, "  python     no Python calls of %" PRIu64 " process%s: %s\n",
+			      python->refused, python->refused == 1 ? "" : "es", python->reason);
+}
+
 void record_output_remark(FILE *out, const struct engine_stats *stats)
 {
 	if (stats->remark[0])

@@ -51,6 +51,9 @@ void record_output_heading(FILE *out, const char *what, const struct record_conf
 /* Prints that a signal killed the program, after what is missing because of that. */
 void record_output_killed(FILE *out, const char *missing, const struct record_result *result);
 
+/* Prints why Python calls of some processes are missing, if any are. */
+void record_output_refused_python(FILE *out, const struct engine_stats *stats);
+
 /* Prints the engine's remark, if it has one. */
 void record_output_remark(FILE *out, const struct engine_stats *stats);
 

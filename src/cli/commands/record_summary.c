@@ -188,9 +188,7 @@ static void print_python(FILE *out, const struct engine_stats *stats)
 				      python->early);
 		(void)fputc('\n', out);
 	}
-	if (python->refused > 0)
-		(void)fprintf(out, "  python     no Python calls of %" PRIu64 " process%s: %s\n",
-			      python->refused, python->refused == 1 ? "" : "es", python->reason);
+	record_output_refused_python(out, stats);
 }
 
 /* How long it took to take the first NAMED_SAMPLES samples. */

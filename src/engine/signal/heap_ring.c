@@ -8,6 +8,7 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "engine/signal/process_file.h"
+#include "engine/signal/python_frames.h"
 #include "engine/signal/tick_clock.h"
 #include "model/heap_event.h"
 #include "model/sink.h"
@@ -44,6 +45,7 @@ struct heap_rings {
 	uint64_t sample_bytes; /* 0: all blocks are recorded */
 	struct process_tracker *tracker;
 	struct raw_stacks *stacks;
+	const struct python_frames *python;
 	const struct tick_clock *clock;
 	uint32_t round;
 	uint64_t events;
@@ -57,7 +59,7 @@ struct heap_rings {
 	struct heap_event batch[BATCH_EVENTS];
 };
 
-struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tracker,
+struct heap_rings *heap_rings_new(struct sink *sink, const struct python_frames *python,
 				  struct raw_stacks *stacks, const struct tick_clock *clock,
 				  uint64_t sample_bytes)
 {
@@ -66,8 +68,9 @@ struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tra
 	if (!rings)
 		return NULL;
 	rings->sink = sink;
-	rings->tracker = tracker;
+	rings->tracker = python->tracker;
 	rings->stacks = stacks;
+	rings->python = python;
 	rings->clock = clock;
 	rings->sample_bytes = sample_bytes;
 	return rings;
@@ -160,6 +163,7 @@ static uint32_t stack_id(struct heap_rings *rings, struct heap_ring *ring, uint3
 				 .pcs = ring->pcs.items + numbered->first,
 				 .count = numbered->count,
 				 .end = numbered->end};
+	(void)python_frames_split(rings->python, &raw); /* else with its native frames */
 	numbered->id = raw_stacks_id(rings->stacks, process, &raw);
 	numbered->round = rings->round;
 	return numbered->id;

@@ -15,8 +15,8 @@ struct error;
 struct heap_ring;  /* of one thread */
 struct heap_rings; /* shared by all rings */
 struct process_file;
-struct process_tracker;
 struct process_words;
+struct python_frames;
 struct raw_stacks;
 struct sink;
 struct tick_clock;
@@ -25,7 +25,7 @@ struct tick_clock;
  * Borrows all arguments. sample_bytes: average bytes between recorded blocks; 0: all are recorded.
  * NULL: out of memory.
  */
-struct heap_rings *heap_rings_new(struct sink *sink, struct process_tracker *tracker,
+struct heap_rings *heap_rings_new(struct sink *sink, const struct python_frames *python,
 				  struct raw_stacks *stacks, const struct tick_clock *clock,
 				  uint64_t sample_bytes);
 void heap_rings_free(struct heap_rings *rings);

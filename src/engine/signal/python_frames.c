@@ -20,8 +20,8 @@ void python_frames_init(struct python_frames *frames, const struct engine_config
 {
 	frames->tracker = tracker;
 	frames->only = config->python == ENGINE_PYTHON_ONLY;
-	/* Copies of code would be overwritten while they are still needed. */
-	if (config->python != ENGINE_PYTHON_OFF && !config->overwrite_old && !config->heap.alone)
+	frames->overwritten = config->overwrite_old;
+	if (config->python != ENGINE_PYTHON_OFF)
 		frames->interpreters = interpreters_new();
 }
 
@@ -37,6 +37,16 @@ static struct interpreter *interpreter_of(const struct python_frames *frames, pi
 	return process && frames->interpreters
 		       ? interpreters_of(frames->interpreters, tracked_process_number(process))
 		       : NULL;
+}
+
+void python_frames_fork(const struct python_frames *frames, pid_t pid, pid_t parent)
+{
+	const struct tracked_process *child = process_tracker_find(frames->tracker, pid);
+	const struct tracked_process *old = process_tracker_find(frames->tracker, parent);
+
+	if (frames->interpreters && child && old)
+		interpreters_fork(frames->interpreters, tracked_process_number(child),
+				  tracked_process_number(old));
 }
 
 void python_frames_look(const struct python_frames *frames, struct process_file *file)
@@ -82,27 +92,45 @@ void python_frames_learn(const struct python_frames *frames, const struct proces
 		(void)interpreter_learn_remote(interpreter, file->pid, word);
 }
 
-void python_frames_split(const struct python_frames *frames, struct raw_stack *stack)
+/* Copies of code may be overwritten before they are read: most code is still there. */
+static void learn_lost(struct interpreter *interpreter, const struct raw_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->word_count; i++)
+		if (!call_frames_are_known(interpreter, &stack->words[i], 1))
+			(void)interpreter_learn_remote(interpreter, stack->pid, stack->words[i]);
+}
+
+enum python_split python_frames_split(const struct python_frames *frames, struct raw_stack *stack)
 {
 	uint32_t native = stack->count;
-	const struct interpreter *interpreter;
+	struct interpreter *interpreter;
 
 	while (native > 0 && python_is_word(stack->pcs[native - 1]))
 		native--;
 	if (native == stack->count)
-		return;
+		return PYTHON_SPLIT_NONE;
 	interpreter = interpreter_of(frames, stack->pid);
 	stack->words = stack->pcs + native;
 	stack->word_count = stack->count - native;
+	if (interpreter && frames->overwritten)
+		learn_lost(interpreter, stack);
 	stack->count = native;
 	stack->words_cut = !(stack->words[stack->word_count - 1] & PYTHON_WORD_ENTRY);
 	stack->words_only = frames->only;
 	stack->interpreter = interpreter;
-	if (!interpreter || !call_frames_are_known(interpreter, stack->words, stack->word_count)) {
-		stack->word_count = 0;
-		if (frames->interpreters)
-			interpreters_counts(frames->interpreters)->unnamed++;
+	if (interpreter && call_frames_are_known(interpreter, stack->words, stack->word_count))
+		return PYTHON_SPLIT_CALLS;
+	stack->word_count = 0;
+	return PYTHON_SPLIT_UNNAMED;
+}
+
+void python_frames_count(const struct python_frames *frames, enum python_split split)
+{
+	struct interpreter_counts *counts;
+
+	if (!frames->interpreters)
 		return;
-	}
-	interpreters_counts(frames->interpreters)->with_calls++;
+	counts = interpreters_counts(frames->interpreters);
+	counts->with_calls += split == PYTHON_SPLIT_CALLS;
+	counts->unnamed += split == PYTHON_SPLIT_UNNAMED;
 }

@@ -8,6 +8,7 @@
  */
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct copied_parts;
 struct engine_config;
@@ -21,6 +22,7 @@ struct python_frames {
 	struct process_tracker *tracker;
 	struct interpreters *interpreters; /* NULL: calls are not read */
 	bool only;                         /* leave out native frames */
+	bool overwritten;                  /* full rings drop their oldest records */
 };
 
 /* Borrows the tracker. Without memory no calls are read. */
@@ -30,12 +32,23 @@ void python_frames_fini(struct python_frames *frames);
 
 /* Looks for an interpreter in a program whose modules are new. */
 void python_frames_look(const struct python_frames *frames, struct process_file *file);
+/* A program is a forked child of another. */
+void python_frames_fork(const struct python_frames *frames, pid_t pid, pid_t parent);
 /* The program is over. */
 void python_frames_forget(const struct python_frames *frames, const struct process_file *file);
 /* A program has copied a code object. */
 void python_frames_learn(const struct python_frames *frames, const struct process_file *file,
 			 struct copied_parts *parts);
+
+enum python_split {
+	PYTHON_SPLIT_NONE,    /* the stack has no calls */
+	PYTHON_SPLIT_CALLS,   /* its calls have names */
+	PYTHON_SPLIT_UNNAMED, /* its calls were dropped, because some have no names */
+};
+
 /* Separates the calls of a stack from its addresses. */
-void python_frames_split(const struct python_frames *frames, struct raw_stack *stack);
+enum python_split python_frames_split(const struct python_frames *frames, struct raw_stack *stack);
+/* Counts a sample. */
+void python_frames_count(const struct python_frames *frames, enum python_split split);
 
 #endif

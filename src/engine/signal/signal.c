@@ -161,6 +161,7 @@ static void welcome(struct signal_engine *engine, struct process_file *file)
 
 	if (parent > 0 && process_tracker_find(engine->tracker, parent)) {
 		process_tracker_fork(engine->tracker, now_ns, file->pid, file->pid, parent, parent);
+		python_frames_fork(&engine->python, file->pid, parent);
 		return;
 	}
 	(void)process_thread_comm(file->pid, file->pid, comm, sizeof(comm)); /* without a name */
@@ -274,7 +275,7 @@ static int on_sample(void *self, struct process_file *file, const struct process
 		.weight = &sample->weight_ns,
 	};
 
-	python_frames_split(&engine->python, &raw);
+	python_frames_count(&engine->python, python_frames_split(&engine->python, &raw));
 	if (process_tracker_sample(engine->tracker, file->pid, (pid_t)sample->tid, &process,
 				   &thread) == 0)
 		stack = raw_stacks_id(engine->stacks, process, &raw);
@@ -719,7 +720,7 @@ static int set_up(struct signal_engine *engine, const struct engine_config *conf
 	engine->arena = table_arena_new(engine->session.tables_fd);
 	engine->told = user_events_new(engine->sink);
 	if (config->heap.on)
-		engine->heap = heap_rings_new(engine->sink, engine->tracker, engine->stacks,
+		engine->heap = heap_rings_new(engine->sink, &engine->python, engine->stacks,
 					      &engine->clock, config->heap.sample_bytes);
 	if (!engine->stacks || !engine->arena || !engine->told ||
 	    (config->heap.on && !engine->heap))

@@ -63,6 +63,17 @@ static int find(void *files, pid_t pid, const struct maps *maps, void **ret_self
 	return r;
 }
 
+/* Names are learnt again: the child may replace code objects. */
+static void *fork_python(const void *self)
+{
+	const struct python *parent = self;
+	struct python *child = calloc(1, sizeof(*child));
+
+	if (child)
+		child->runtime = parent->runtime;
+	return child;
+}
+
 static void forget_all(struct python *python)
 {
 	for (size_t i = 0; i < python->codes.count; i++)
@@ -220,6 +231,7 @@ const struct language_ops python_language = {
 	.files_new = files_new,
 	.files_free = files_free,
 	.find = find,
+	.fork = fork_python,
 	.free = free_python,
 	.loops = loops,
 	.layout = layout,

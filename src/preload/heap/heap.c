@@ -9,6 +9,7 @@
 #include "preload/heap/heap_memory.h"
 #include "preload/heap/heap_nested.h"
 #include "preload/heap/heap_sample.h"
+#include "preload/heap/heap_total.h"
 #include "preload/heap/hook.h"
 #include "preload/ring.h"
 #include "preload/session_file.h"

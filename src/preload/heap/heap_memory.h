@@ -78,7 +78,11 @@ struct heap_memory {
 	uint32_t refusals;     /* how often there was no space */
 	uint64_t stalled_beat; /* the recorder's heartbeat, if it has stalled; 0 */
 	uint64_t vain_tail;    /* tail that the recorder did not move in repeated checks; ~0 */
-	uint64_t written[PRELOAD_DEPTH + 1];
+	/* The calls of an interpreter in the next stack: see heap_python.c. */
+	uint64_t calls_hash; /* 0: there are none */
+	uint32_t call_count;
+	uint64_t calls[PRELOAD_DEPTH];
+	uint64_t written[2 * PRELOAD_DEPTH + 1];
 	uint64_t pcs[HEAP_WALK_FRAMES_ONCE]; /* the next stack; pages are allocated on use */
 	struct unwind_anchor root[HEAP_ROOT_FRAMES]; /* of the last deep stack, root first */
 	struct heap_total totals[HEAP_TOTALS];
@@ -238,12 +242,5 @@ static inline void heap_publish(struct preload_thread *thread, uint64_t head)
 	thread->head = head;
 	atomic_store_explicit(&thread->slot->head, head, memory_order_release);
 }
-
-/* Adds a block to the total of its stack. */
-struct heap_site;
-void heap_total_add(struct preload_thread *thread, const struct heap_site *site, uint64_t bytes);
-/* Write the totals; the first requires the lock. */
-void heap_total_put(struct preload_thread *thread);
-void heap_total_flush(struct preload_thread *thread);
 
 #endif

@@ -13,6 +13,8 @@
 
 #include "preload/heap/heap_budget.h"
 #include "preload/heap/heap_memory.h"
+#include "preload/heap/heap_python.h"
+#include "preload/heap/heap_total.h"
 #include "preload/heap/hook.h"
 #include "preload/stack.h"
 #include "unwind/walk.h"
@@ -111,17 +113,17 @@ static __attribute__((noinline)) void begin_numbers(struct preload_thread *threa
 	thread->heap_written = 0;
 }
 
-/* The number of the stack in memory->pcs. */
+/* The number of the stack in memory->pcs, with the Python calls in memory->calls. */
 static bool number_of(struct preload_thread *thread, uint32_t count, uint32_t flags, uint32_t *ret)
 {
 	struct heap_memory *memory = thread->heap;
-	uint64_t hash = hash_of(memory->pcs, count, flags);
+	uint64_t hash = heap_hash_end(hash_of(memory->pcs, count, flags) + memory->calls_hash);
 
 	if (heap_numbers_find(memory, memory->numbers, hash, ret))
 		return true;
 	if (thread->heap_numbers >= SESSION_STACK_NUMBERS)
 		begin_numbers(thread);
-	if (!define(thread, count, flags))
+	if (!heap_python_send(thread) || !define(thread, count, flags))
 		return false;
 	*ret = thread->heap_numbers - 1;
 	heap_numbers_add(memory, memory->numbers, hash, *ret);
@@ -141,22 +143,28 @@ static uint32_t shorten(uint64_t *pcs, uint32_t count, uint32_t depth)
 	return depth + 1;
 }
 
-static void keep_frames(struct heap_frames *frames, const uint64_t *pcs, uint32_t count,
-			uint32_t flags)
+/* Native frames, and Python calls after them. */
+static void keep_frames(struct heap_frames *frames, const struct heap_memory *memory,
+			uint32_t count, uint32_t flags)
 {
-	uint32_t leaf = HEAP_FRAMES / 2;
-	uint32_t root = HEAP_FRAMES - leaf - 1;
+	const uint64_t *pcs = memory->pcs;
+	uint32_t calls =
+		memory->call_count < HEAP_FRAMES / 2 ? memory->call_count : HEAP_FRAMES / 2;
+	uint32_t room = HEAP_FRAMES - calls;
+	uint32_t leaf = room / 2;
+	uint32_t root = room - leaf - 1;
 
 	frames->flags = flags;
-	frames->count = count;
-	if (count <= HEAP_FRAMES) {
+	frames->count = count < room ? count : room;
+	if (count <= room) {
 		memcpy(frames->pcs, pcs, count * sizeof(uint64_t));
-		return;
+	} else {
+		memcpy(frames->pcs, pcs, leaf * sizeof(uint64_t));
+		frames->pcs[leaf] = SESSION_GAP;
+		memcpy(frames->pcs + leaf + 1, pcs + count - root, root * sizeof(uint64_t));
 	}
-	frames->count = HEAP_FRAMES;
-	memcpy(frames->pcs, pcs, leaf * sizeof(uint64_t));
-	frames->pcs[leaf] = SESSION_GAP;
-	memcpy(frames->pcs + leaf + 1, pcs + count - root, root * sizeof(uint64_t));
+	memcpy(frames->pcs + frames->count, memory->calls, calls * sizeof(uint64_t));
+	frames->count += calls;
 }
 
 /* Keeps the root frames of the last walked stack, if it is deep. */
@@ -238,11 +246,20 @@ static uint32_t walk_whole(struct preload_thread *thread, const struct unwind_fr
 	return (flags & ~SESSION_END_MASK) | (uint32_t)trace->end;
 }
 
+/* Puts the Python calls after the frames of a stack. */
+static uint32_t add_calls(struct heap_memory *memory, uint32_t count)
+{
+	memcpy(memory->pcs + count, memory->calls, memory->call_count * sizeof(uint64_t));
+	return count + memory->call_count;
+}
+
 static bool walk(struct preload_thread *thread, const struct unwind_frame *frame,
 		 struct heap_frames *ret_frames, uint32_t *ret)
 {
 	struct unwind_trace trace = {0};
 	uint32_t flags = walk_whole(thread, frame, &trace);
+
+	heap_python_read(thread);
 
 	trace.count = hooks_leave_out(trace.pcs, trace.count);
 	if (trace.count > 0)
@@ -256,8 +273,8 @@ static bool walk(struct preload_thread *thread, const struct unwind_frame *frame
 	else if (trace.count > stack_depth()) /* its last frame is not the root */
 		trace.count = stack_depth();
 	if (ret_frames)
-		keep_frames(ret_frames, trace.pcs, trace.count, flags);
-	if (!number_of(thread, trace.count, flags, ret))
+		keep_frames(ret_frames, thread->heap, trace.count, flags);
+	if (!number_of(thread, add_calls(thread->heap, trace.count), flags, ret))
 		return false;
 	heap_shape_learn(thread, frame, *ret);
 	return true;
@@ -285,6 +302,9 @@ static inline void look_at_modules(struct heap_memory *memory)
 	uint64_t generation =
 		atomic_load_explicit(&preload.process->maps_changed, memory_order_relaxed);
 
+	/* Stacks had no Python calls before. */
+	if (atomic_load_explicit(&preload.process->python[0], memory_order_relaxed) != 0)
+		generation |= 1ull << 32;
 	if (__builtin_expect(memory->generation != generation, 0))
 		forget(memory, generation);
 }
@@ -295,14 +315,20 @@ bool heap_stack_number(struct preload_thread *thread, const struct unwind_frame 
 	struct heap_memory *memory = thread->heap;
 
 	look_at_modules(memory);
+	heap_python_look(thread, false);
 	/* This reads only active frames of the thread: it cannot fault. */
-	return heap_shape_find(memory, frame, ret) || walk_guarded(thread, frame, NULL, ret);
+	if (heap_shape_find(memory, frame, ret))
+		return true;
+	if (memory->calls_hash == 0)
+		heap_python_look(thread, true);
+	return walk_guarded(thread, frame, NULL, ret);
 }
 
 bool heap_stack_keep(struct preload_thread *thread, const struct unwind_frame *frame,
 		     struct heap_frames *ret_frames, uint32_t *ret)
 {
 	look_at_modules(thread->heap);
+	heap_python_look(thread, true);
 	return walk_guarded(thread, frame, ret_frames, ret);
 }
 
@@ -312,6 +338,8 @@ bool heap_stack_again(struct preload_thread *thread, const struct heap_frames *f
 	struct heap_memory *memory = thread->heap;
 
 	look_at_modules(memory);
+	memory->calls_hash = 0; /* they are in the frames, and their code was written before */
+	memory->call_count = 0;
 	memcpy(memory->pcs, frames->pcs, frames->count * sizeof(uint64_t));
 	return number_of(thread, frames->count, frames->flags, ret);
 }

@@ -3,6 +3,8 @@
  * heap_total: blocks that are only summed, by stack. Sums are written when there is no space for
  * another stack, after some blocks, and when the thread ends.
  */
+#include "preload/heap/heap_total.h"
+
 #include "preload/heap/heap.h"
 #include "preload/heap/heap_budget.h"
 #include "preload/heap/heap_memory.h"

@@ -9,7 +9,7 @@
  * through one.
  *
  * The positions are the shape. Stacks with different callers often have the same shape; a hash of
- * the values at its positions distinguishes them.
+ * the values at its positions distinguishes them. Python calls (heap_python.c) are in that hash.
  */
 #include <string.h>
 
@@ -79,12 +79,13 @@ static uint32_t slots_check_of(const struct heap_shape *shape)
 	return sum;
 }
 
-/* The hash of the values at the positions of a shape, and of its first frame. */
-static ALWAYS_INLINE uint64_t hash_of(const struct heap_shape *shape)
+/* The hash of the values at the positions of a shape, of its first frame and of Python calls. */
+static ALWAYS_INLINE uint64_t hash_of(const struct heap_memory *memory,
+				      const struct heap_shape *shape)
 {
 	const uint8_t *from = (const uint8_t *)(uintptr_t)shape->sp;
 	uint64_t factor = SPREAD;
-	uint64_t sum = shape->pc * 3 + shape->sp * 5 + shape->count;
+	uint64_t sum = shape->pc * 3 + shape->sp * 5 + shape->count + memory->calls_hash;
 
 	for (uint32_t i = 0; i < shape->count; i++) {
 		const void *at = from + slots_of(shape)[i];
@@ -116,7 +117,7 @@ static ALWAYS_INLINE bool find_in(struct heap_memory *memory, const struct place
 		if (!is_of(shape, frame))
 			continue;
 		if (shape->check == check_of(shape) && shape->count <= places->slots &&
-		    heap_numbers_find(memory, memory->met, hash_of(shape), ret_number))
+		    heap_numbers_find(memory, memory->met, hash_of(memory, shape), ret_number))
 			return true;
 		look_for_damage(shape, places->slots);
 	}
@@ -245,5 +246,5 @@ void heap_shape_learn(struct preload_thread *thread, const struct unwind_frame *
 			copy_shape(place_of(&places, frame, 1), first);
 		copy_shape(first, made);
 	}
-	heap_numbers_add(memory, memory->met, hash_of(made), number);
+	heap_numbers_add(memory, memory->met, hash_of(memory, made), number);
 }
