@@ -83,7 +83,7 @@ static void each_limit_is_named_with_its_value_and_its_remedy(void **state)
 		 "sysctl kernel.perf_event_paranoid=0"},
 		{"perf_event_mlock_kb", {.perf = {.mlock_kb = 64}}, "is 64", "mlock_kb=516"},
 		{"perf_event_max_stack", {.perf = {.max_stack = 127}}, "is 127", "max_stack=512"},
-		{"ptrace", {.perf = {.ptrace_scope = 2}}, "is 2: as root", "ptrace_scope=0"},
+		{"ptrace", {.perf = {.ptrace_scope = 2}}, "is 2: only root", "ptrace_scope=0"},
 		{"btf", {.perf = {.btf = false}}, "vmlinux", "CONFIG_DEBUG_INFO_BTF"},
 		{"btf", {.own = {.lacks_sys = true}}, "/sys is not", "mount -t sysfs sysfs /sys"},
 		{"mounts", {.own = {.lacks_proc = true}}, "/proc is not", "mount -t proc proc"},
