@@ -40,6 +40,11 @@ class Loader:
     def exec_module(self, module):
         module.__spec__ = self.spec
 
+    def get_code(self, name):
+        """For python3 -m tracemalloc."""
+        return compile("import sys\nfrom wick.tracemalloc._run import main\nsys.exit(main(sys.argv[1:]))\n",
+                       self.module.__file__, "exec")
+
 
 def parse(text):
     """The arguments of start() in a value of WICK_TRACEMALLOC."""

@@ -78,6 +78,16 @@ assert before.Snapshot is not wick.tracemalloc.Snapshot
 """)
 
 
+@pytest.mark.parametrize("flags", [[], ["-X", "tracemalloc=3"]], ids=" ".join)
+def test_the_name_of_the_standard_module_runs_programs_too(installed, tmp_path, flags):
+    (tmp_path / "program.py").write_text("import sys; print(sys.argv, __name__)", encoding="utf-8")
+    done = installed.run(*flags, "-m", "tracemalloc", "-n3", "program.py", "a", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "['program.py', 'a'] __main__\n"), done.stderr
+    assert "held at the end" in done.stderr
+    done = installed.run(*flags, "-m", "tracemalloc")
+    assert done.returncode == 2 and done.stderr.startswith("wick: there is no program to run")
+
+
 def test_install_before_anybody_imports_the_standard_module(check):
     check("""
 import wick.tracemalloc

@@ -4,6 +4,8 @@ import signal
 
 import pytest
 
+from interpreters import BUILD
+
 RUN = ("-m", "wick.tracemalloc")
 PROGRAMS = {
     "arguments": "import sys; print(sys.argv, sys.path[0], __name__, __file__)",
@@ -41,11 +43,67 @@ def test_a_program_behaves_as_under_python(python, tmp_path, name):
         assert without_report(traced.stderr) == plain.stderr.splitlines()
 
 
-def test_a_missing_program_is_reported_as_python_does(python, tmp_path):
-    plain = python.run("missing.py", cwd=tmp_path)
-    traced = python.run(*RUN, "missing.py", cwd=tmp_path)
-    assert traced.returncode == plain.returncode == 2
-    assert "missing.py': [Errno 2] No such file or directory" in traced.stderr
+@pytest.mark.parametrize("words", [
+    ["missing.py"], ["missing.zip"], ["missing"], ["-m", "nope"], ["-m", "json.nope"], ["-m", "json"], ["-m", "nope.more"],
+    ["empty"]], ids=" ".join)
+def test_a_missing_program_is_reported_as_python_does(python, tmp_path, words):
+    (tmp_path / "empty").mkdir()
+    plain = python.run(*words, cwd=tmp_path)
+    traced = python.run(*RUN, *words, cwd=tmp_path)
+    assert plain.returncode in (1, 2) and len(plain.stderr.splitlines()) == 1
+    expected = plain.stderr.replace("'empty'", repr(str(tmp_path / "empty")))  # as the newer ones say it
+    assert (traced.returncode, traced.stdout, traced.stderr) == (plain.returncode, "", expected)
+
+
+def test_errors_of_a_module_are_its_own(python, tmp_path):
+    (tmp_path / "broken.py").write_text("import nope\n", encoding="utf-8")
+    plain = python.run("-m", "broken", cwd=tmp_path)
+    traced = python.run(*RUN, "-m", "broken", cwd=tmp_path)
+    assert traced.returncode == plain.returncode == 1
+    assert without_report(traced.stderr)[-3:] == plain.stderr.splitlines()[-3:]
+
+
+@pytest.mark.parametrize("name", ["arguments", "status", "exception", "syntax", "main", "pickle"])
+def test_a_program_from_standard_input_behaves_as_under_python(python, tmp_path, name):
+    (tmp_path / "program.py").write_text(PROGRAMS[name], encoding="utf-8")
+    done = []
+    for words in ((), RUN):
+        with open(tmp_path / "program.py", encoding="utf-8") as program:
+            done.append(python.run(*words, "-", "a", "-n", cwd=tmp_path, stdin=program))
+    plain, traced = done
+    assert (traced.returncode, traced.stdout) == (plain.returncode, plain.stdout)
+    assert without_report(traced.stderr) == plain.stderr.splitlines()
+
+
+def test_options_may_have_their_values_in_the_same_word(python, tmp_path):
+    (tmp_path / "mine.py").write_text("import sys, wick.tracemalloc as t; print(t.get_traceback_limit(), sys.argv[1:])",
+                                      encoding="utf-8")
+    for words in (["-n3", "mine.py"], ["-n3", "-mmine"], ["-n3", "-o", "held", "mine.py"], ["-n3", "-oheld", "mine.py"],
+                  ["-n", "3", "--sample=0.5", "mine.py"]):
+        done = python.run(*RUN, *words, "a", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, "3 ['a']\n"), done.stderr
+        assert (tmp_path / "held").exists() == ("held" in "".join(words))
+        (tmp_path / "held").unlink(missing_ok=True)
+    assert python.run(*RUN, "-n3", "-cprint(5)").stdout == "5\n"
+
+
+def test_the_file_is_written_where_the_program_started(python, tmp_path):
+    done = python.run(*RUN, "-o", "held", "-c", "import os; os.chdir('/')", cwd=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "held").exists()
+
+
+@pytest.mark.parametrize("name", ["/proc/x.wick", "/proc/x.json", "/proc/x"])
+def test_a_file_that_cannot_be_written_is_reported_once(python, tmp_path, name):
+    library = {"WICK_LIBRARY": str(BUILD / "libwick.so")}
+    done = python.run(*RUN, "-o", name, "-c", "raise SystemExit(5)", cwd=tmp_path, env=library)
+    assert done.returncode == 5
+    assert done.stderr.count("cannot write") == 1 and done.stderr.startswith(f"wick: cannot write {name}: ")
+
+
+def test_a_missing_folder_is_reported_before_the_program_runs(python, tmp_path):
+    done = python.run(*RUN, "-o", "missing/x.wick", "-c", "print('it runs')", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"wick: cannot write missing/x.wick: there is no folder {tmp_path}/missing\n"
 
 
 def test_ctrl_c_ends_the_program_by_the_signal(python, tmp_path):
@@ -96,7 +154,8 @@ def test_a_full_disk_is_reported_and_changes_no_status(python, tmp_path):
     ([], "there is no program to run"), (["-n"], "-n needs a value"), (["-n", "x", "a.py"], "-n: 'x' is not a number"),
     (["-n", "0", "-c", ""], "the number of frames must be in range [1; 65535]"),
     (["--sample", "-1", "-c", ""], "sampling must be 0 or more"), (["--what"], "unknown option --what"),
-    (["--sample", "nan", "-c", ""], "sampling must be"), (["-n", "99999999999", "-c", ""], "too large"),
+    (["--native=1", "a.py"], "--native takes no value"), (["-x3"], "unknown option -x3"),
+    (["-nx", "a.py"], "-n: 'x' is not a number"), (["--sample", "nan", "-c", ""], "sampling must be"), (["-n", "99999999999", "-c", ""], "too large"),
 ])
 def test_wrong_options_are_reported(python, words, message):
     done = python.run(*RUN, *words)

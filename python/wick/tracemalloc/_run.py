@@ -7,6 +7,7 @@ streams and tracebacks.
 import atexit
 import io
 import os
+import pkgutil
 import runpy
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from importlib.machinery import SourceFileLoader
 from . import _frames, _pickles, _preload
 
 USAGE = """\
-usage: python3 -m wick.tracemalloc [OPTION...] SCRIPT [ARGUMENT...]
+usage: python3 -m wick.tracemalloc [OPTION...] SCRIPT|- [ARGUMENT...]
        python3 -m wick.tracemalloc [OPTION...] -m MODULE [ARGUMENT...]
        python3 -m wick.tracemalloc [OPTION...] -c CODE [ARGUMENT...]
        python3 -m wick.tracemalloc install | uninstall
@@ -44,6 +45,14 @@ class UsageError(Exception):
     pass
 
 
+class NotRun(Exception):
+    """There is no such program. The text is what python3 would say, the status what it would return."""
+
+    def __init__(self, text, status=1):
+        super().__init__(text)
+        self.status = status
+
+
 class Options:
     frames = 1
     sampling = None
@@ -67,31 +76,52 @@ def _as_number(name, text, kind):
         raise UsageError(f"{name}: {text!r} is not a number") from None
 
 
+# Options with a value; those of one letter may have it in the same word.
+_VALUES = ("-n", "-o", "-m", "-c", "--sample")
+
+
+def _split(word):
+    """(option, value in the same word or None)"""
+    if word.startswith("--"):
+        name, equals, value = word.partition("=")
+        return name, value if equals else None
+    return word[:2], word[2:] or None
+
+
+def _take_option(options, words):
+    """Reads one option with its value. Returns whether it was the last one."""
+    word = words.pop(0)
+    name, value = _split(word)
+    if name in _VALUES:
+        value = _value(name, words) if value is None else value
+    elif name not in ("-h", "--help", "--native"):
+        raise UsageError(f"unknown option {word}")
+    elif value is not None:
+        raise UsageError(f"{name} takes no value")
+    if name in ("-h", "--help"):
+        print(USAGE, end="")
+        sys.exit(0)
+    elif name == "-n":
+        options.frames = _as_number(name, value, int)
+    elif name == "--sample":
+        options.sampling = _as_number(name, value, float)
+    elif name == "--native":
+        options.native = True
+    elif name == "-o":
+        options.output = value
+    else:
+        setattr(options, "module" if name == "-m" else "code", value)
+    return name in ("-m", "-c")
+
+
 def parse(arguments):
     options, words = Options(), list(arguments)
     while words and words[0].startswith("-") and words[0] != "-":
-        name = words.pop(0)
-        if name == "--":
+        if words[0] == "--":
+            words.pop(0)
             break
-        name, equals, value = name.partition("=") if name.startswith("--") else (name, "", "")
-        if equals:
-            words.insert(0, value)
-        if name in ("-h", "--help"):
-            print(USAGE, end="")
-            sys.exit(0)
-        elif name == "-n":
-            options.frames = _as_number(name, _value(name, words), int)
-        elif name == "--sample":
-            options.sampling = _as_number(name, _value(name, words), float)
-        elif name == "--native":
-            options.native = True
-        elif name == "-o":
-            options.output = _value(name, words)
-        elif name in ("-m", "-c"):
-            setattr(options, "module" if name == "-m" else "code", _value(name, words))
+        if _take_option(options, words):
             break
-        else:
-            raise UsageError(f"unknown option {name}")
     options.words = words
     if not words and options.module is None and options.code is None:
         raise UsageError("there is no program to run")
@@ -116,31 +146,57 @@ def _run_code(options):
     exec(compile(options.code, "<string>", "exec", dont_inherit=True), _program_module())
 
 
+def _run_standard_input(options):
+    sys.argv[:] = options.words
+    sys.path[0] = ""
+    source = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    exec(compile(source, "<stdin>", "exec", dont_inherit=True), _program_module(__file__="<stdin>", __cached__=None))
+
+
 def _run_module(options):
-    sys.argv[:] = [options.module, *options.words]
+    sys.argv[:] = ["-m", *options.words]
     sys.path[0] = os.getcwd()
+    runpy._get_module_details(options.module, NotRun)  # an ImportError may also be one of the module
     runpy.run_module(options.module, run_name="__main__", alter_sys=True)
+
+
+def _check_archive(script):
+    """A folder or zip file must have a __main__."""
+    importer = pkgutil.get_importer(script)
+    if importer is not None and importer.find_spec("__main__") is None:
+        raise NotRun(f"can't find '__main__' module in {os.path.abspath(script)!r}")
+
+
+def _source(path):
+    try:
+        with io.open_code(path) as file:
+            return file.read()
+    except OSError as error:
+        raise NotRun(f"can't open file {path!r}: [Errno {error.errno}] {error.strerror}", 2) from None
 
 
 def _run_script(options):
     script = options.words[0]
     sys.argv[:] = options.words
-    if os.path.isdir(script) or script.endswith((".pyc", ".zip", ".pyz")):
+    path = os.path.abspath(script)
+    if os.path.isdir(script) or script.endswith((".pyc", ".zip", ".pyz")) and os.path.exists(script):
+        _check_archive(script)
         del sys.path[0]  # runpy puts the folder or archive there
         runpy.run_path(script, run_name="__main__")
         return
-    path = os.path.abspath(script)
-    try:
-        with io.open_code(path) as file:
-            source = file.read()
-    except OSError as error:
-        print(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}",
-              file=sys.stderr)
-        sys.exit(2)
+    source = _source(path)
     if not sys.flags.isolated and not getattr(sys.flags, "safe_path", False):
         sys.path[0] = os.path.dirname(os.path.realpath(path))
     exec(compile(source, path, "exec", dont_inherit=True),
          _program_module(__file__=path, __cached__=None, __loader__=SourceFileLoader("__main__", path)))
+
+
+def _way(options):
+    if options.code is not None:
+        return _run_code
+    if options.module is not None:
+        return _run_module
+    return _run_standard_input if options.words[0] == "-" else _run_script
 
 
 def _own_frames_left_out(traceback):
@@ -153,10 +209,9 @@ def _own_frames_left_out(traceback):
 
 def _run(options):
     """Runs the program; returns its exit status as python3 would give it."""
-    run = _run_code if options.code is not None else _run_module if options.module else _run_script
     try:
-        run(options)
-    except SystemExit:
+        _way(options)(options)
+    except (SystemExit, NotRun):
         raise
     except BaseException as error:
         traceback = _own_frames_left_out(error.__traceback__)
@@ -176,9 +231,11 @@ class Report:
     """Says at the end, on the standard error of the start, what is held."""
 
     def __init__(self, options, tracemalloc):
-        self.options = options
         self.tracemalloc = tracemalloc
         self.stream = self._stream()
+        self.name = options.output
+        # The program may go to another folder.
+        self.path = None if self.name is None else os.path.abspath(self.name)
 
     @staticmethod
     def _stream():
@@ -205,18 +262,19 @@ class Report:
     def write(self):
         if not self.tracemalloc.is_tracing():
             return  # the program stopped it: it has its own use for the results
-        output = self.options.output
-        if output is None:
+        if self.path is None:
             self.say("\n".join(self.lines()))
             return
         try:
-            if _pickles.format_of(output):
-                self.tracemalloc.dump(output)
+            if _pickles.format_of(self.path):
+                self.tracemalloc.dump(self.path)
             else:
-                self.tracemalloc.take_snapshot().dump(output)
-            self.say(f"wick: wrote {output}")
+                self.tracemalloc.take_snapshot().dump(self.path)
+            self.say(f"wick: wrote {self.name}")
         except (OSError, ImportError, ValueError) as error:
-            self.say(f"wick: cannot write {output}: {getattr(error, 'strerror', None) or error}")
+            text = str(getattr(error, "strerror", None) or error)
+            begin = f"cannot write {self.path}: "  # libwick says so itself
+            self.say(f"wick: cannot write {self.name}: {text[len(begin):] if text.startswith(begin) else text}")
 
     def lines(self):
         current, peak = map(_plain_size, self.tracemalloc.get_traced_memory())
@@ -273,6 +331,10 @@ def main(arguments):
     except UsageError as error:
         print(f"wick: {error}\n      for help: python3 -m wick.tracemalloc --help", file=sys.stderr)
         return 2
+    folder = os.path.dirname(os.path.abspath(options.output or ""))
+    if not os.path.isdir(folder):  # better now than after the program has run for hours
+        print(f"wick: cannot write {options.output}: there is no folder {folder}", file=sys.stderr)
+        return 1
     import wick.tracemalloc as tracemalloc
     try:
         if options.native and not os.environ.pop(RESTARTED, None):
@@ -284,6 +346,12 @@ def main(arguments):
     except (RuntimeError, OSError) as error:
         print(f"wick: {error}", file=sys.stderr)
         return 1
+    report = Report(options, tracemalloc)
     # Callbacks run in reverse order, those of the program first; threads have ended before.
-    atexit.register(Report(options, tracemalloc).write)
-    return _run(options)
+    atexit.register(report.write)
+    try:
+        return _run(options)
+    except NotRun as error:
+        atexit.unregister(report.write)
+        print(f"{sys.executable}: {error}", file=sys.stderr)
+        return error.status
