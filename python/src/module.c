@@ -219,12 +219,25 @@ static PyObject *get_traces(PyObject *module, PyObject *unused)
 	return list;
 }
 
+static uint64_t block_of_object(const PyObject *object)
+{
+	return (uint64_t)(uintptr_t)object - version_header_bytes(Py_TYPE(object));
+}
+
 static PyObject *get_object_traceback(PyObject *module, PyObject *object)
 {
-	uint64_t address = (uint64_t)(uintptr_t)object - version_header_bytes(Py_TYPE(object));
+	(void)module;
+	return stacks_traceback_of_block(0, block_of_object(object));
+}
+
+static PyObject *object_stack(PyObject *module, PyObject *object)
+{
+	uint32_t stack = stacks_of_block(0, block_of_object(object));
 
 	(void)module;
-	return stacks_traceback_of_block(0, address);
+	if (stack == TRACE_NONE)
+		Py_RETURN_NONE;
+	return PyLong_FromUnsignedLong(stack);
 }
 
 static PyObject *track(PyObject *module, PyObject *arguments)
@@ -481,6 +494,7 @@ static PyMethodDef methods[] = {
 	 "_get_traces() -> list of (domain, size, frames, total_nframe)"},
 	{"_get_object_traceback", get_object_traceback, METH_O,
 	 "_get_object_traceback(obj) -> frames or None"},
+	{"object_stack", object_stack, METH_O, "object_stack(obj) -> id of its stack or None"},
 	{"track", track, METH_VARARGS, "track(domain, address, size) -> int"},
 	{"untrack", untrack, METH_VARARGS, "untrack(domain, address) -> int"},
 	{"stats", stats, METH_NOARGS, "stats() -> dict"},

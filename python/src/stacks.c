@@ -188,11 +188,18 @@ static uint32_t site_of_block(uint32_t domain, uint64_t address)
 	return site;
 }
 
-PyObject *stacks_traceback_of_block(uint32_t domain, uint64_t address)
+uint32_t stacks_of_block(uint32_t domain, uint64_t address)
 {
 	uint32_t site = site_of_block(domain, address);
 
-	if (site == TRACE_NONE)
+	return site == TRACE_NONE ? TRACE_NONE : stacks_of_site(site);
+}
+
+PyObject *stacks_traceback_of_block(uint32_t domain, uint64_t address)
+{
+	uint32_t stack = stacks_of_block(domain, address);
+
+	if (stack == TRACE_NONE)
 		Py_RETURN_NONE;
-	return stacks_frames(stacks_of_site(site));
+	return stacks_frames(stack);
 }

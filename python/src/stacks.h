@@ -31,9 +31,12 @@ const struct trace_site *stacks_site(uint32_t site);
 uint32_t stacks_of_site(uint32_t site);
 
 /*
- * Returns stacks_frames() of a block, or None. In domain 0, the block may come from an allocator or
- * be tracked.
+ * Returns the id of a block's stack, or TRACE_NONE. In domain 0, the block may come from an
+ * allocator or be tracked.
  */
+uint32_t stacks_of_block(uint32_t domain, uint64_t address);
+
+/* Returns stacks_frames() of that stack, or None. */
 PyObject *stacks_traceback_of_block(uint32_t domain, uint64_t address);
 
 #endif

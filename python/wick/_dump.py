@@ -110,36 +110,40 @@ class _Listed:
 
     def __init__(self, traces, tags):
         self.sites = []
-        self.stacks = []
+        self.stacks = []  # (frames, total_nframe, functions or None)
         self.known = {}
         self.stack_ids = {}
-        where = tags["where"] if tags else {}
-        tag_sites = tags["sites"] if tags else None
+        tags = tags or {}
+        where, tag_sites, stacks = tags.get("where", {}), tags.get("sites"), tags.get("stacks", {})
+        self.thread_names = tags.get("threads", {})
         self.of_traces = array.array("I")
         for index, (domain, _, frames, *total) in enumerate(traces):
             tag = where.get(tag_sites[index]) if tag_sites else None
-            self.of_traces.append(self._site(domain, frames, total[0] if total else None, tag))
+            functions = stacks.get(tag[0], (None,))[0] if tag else None
+            self.of_traces.append(self._site(domain, (frames, total[0] if total else None, functions), tag))
 
-    def _site(self, domain, frames, total, tag):
+    def _site(self, domain, stack, tag):
         _, _, thread, interpreter = tag or (None, None, os.getpid(), 0)
-        key = domain, frames, total, thread, interpreter
+        key = domain, stack, thread, interpreter
         if key not in self.known:
-            stack = self.stack_ids.setdefault((frames, total), len(self.stacks))
-            if stack == len(self.stacks):
-                self.stacks.append((frames, total or len(frames)))
+            number = self.stack_ids.setdefault(stack, len(self.stacks))
+            if number == len(self.stacks):
+                self.stacks.append(stack)
             self.known[key] = len(self.sites)
-            self.sites.append((stack, domain, thread or os.getpid(), interpreter or 0))
+            self.sites.append((number, domain, thread or os.getpid(), interpreter or 0))
         return self.known[key]
 
     def site(self, site):
         return self.sites[site]
 
     def stack(self, stack):
-        return self.stacks[stack]
+        frames, total, _ = self.stacks[stack]
+        return frames, total or len(frames)
 
     def stack_names(self, stack):
-        # Traces do not know functions: their lines stand for them.
-        return tuple(f"{os.path.basename(file)}:{line}" for file, line in self.stacks[stack][0])
+        frames, _, functions = self.stacks[stack]
+        # Traces of other files do not know functions: their lines stand for them.
+        return functions or tuple(f"{os.path.basename(file)}:{line}" for file, line in frames)
 
     def stack_native(self, stack):
         return ()

@@ -48,14 +48,20 @@ class Place:
 
     def __init__(self, site):
         self.thread = site.tid
+        # The recording has the name that the kernel knows the program by.
+        self.thread_name = "MainThread" if site.tid == site.pid else os.fsdecode(site.thread or b"")
         self.domain = self.interpreter = 0
         frames, native = [], []
         for frame in site.frames[:site.frame_count]:
             self._add(frame, frames, native)
         frames.reverse()
+        native.reverse()
         # A program that is not Python has only native frames.
-        self.frames = tuple(frames or reversed(native)) or (("<unknown>", 0),)
+        self.frames = tuple(where for where, _ in frames or native) or (("<unknown>", 0),)
+        self.functions = tuple(name for _, name in frames)
+        self.native = tuple(parts for _, parts in native if parts) if frames else ()
         self.total_nframe = len(self.frames) + site.cut
+        self.is_cut = bool(site.cut)
 
     def _add(self, frame, frames, native):
         name = frame.function.decode("utf-8", "replace")
@@ -66,9 +72,18 @@ class Place:
         elif domain:
             self.domain = int(domain[1])
         elif frame.module:
-            native.append((os.fsdecode(frame.file or frame.module), frame.line))
+            module = os.fsdecode(frame.module)
+            # Calls that the compiler inlined are not frames of the tracer.
+            native.append(((os.fsdecode(frame.file) or module, frame.line),
+                           None if frame.inlined else (frame.vaddr, module, frame.vaddr, name)))
         elif name != _CUT:
-            frames.append((os.fsdecode(frame.file) or "<unknown>", frame.line))
+            file = os.fsdecode(frame.file) or "<unknown>"
+            frames.append(((file, frame.line), name if name != file else None))
+
+    def main_file(self):
+        """The file of the program, if this stack tells: it is called by nothing but runpy."""
+        calls = [(file, name) for (file, _), name in zip(self.frames, self.functions) if "runpy" not in file]
+        return calls[-1][0] if calls and not self.is_cut and calls[-1][1] == "<module>" else None
 
 
 class Blocks:
@@ -116,9 +131,43 @@ class Blocks:
                 for place, size in zip(map(places.__getitem__, self.sites), self.sizes)]
 
     def where(self):
-        """{site: (stack, domain, thread, interpreter)}; stacks have no numbers here."""
+        """{site: (stack, domain, thread, interpreter)}; sites stand for their stacks here."""
         return {number: (number, place.domain, place.thread, place.interpreter)
                 for number, place in self.places.items()}
+
+    def stacks(self):
+        """{site: (functions, frames of C code, module)}; see _stacks.KeptStack.plain()."""
+        mains = {place.main_file() for place in self.places.values()}
+        modules = _Modules({file: "__main__" for file in mains if file})
+        return {number: (place.functions, place.native, self._module(place, modules))
+                for number, place in self.places.items() if place.functions}
+
+    @staticmethod
+    def _module(place, modules):
+        from .tracemalloc._native import extension_among
+        from .tracemalloc._stacks import module_of_file
+        return extension_among(path for _, path, _, _ in place.native) or module_of_file(place.frames[0][0], modules)
+
+    def threads(self):
+        return {place.thread: place.thread_name for place in self.places.values() if place.thread_name}
+
+
+class _Modules(dict):
+    """{source file: name of the module}, from where the files are: above a package there is no __init__.py."""
+
+    def get(self, file, default=None):
+        if file not in self:
+            self[file] = self._name(file) or default
+        return self[file]
+
+    @staticmethod
+    def _name(file):
+        folder, name = os.path.split(file)
+        names = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
+        while os.path.exists(os.path.join(folder, "__init__.py")):
+            folder, name = os.path.split(folder)
+            names.insert(0, name)
+        return ".".join(names) if os.path.exists(file) else None
 
 
 def load(path):
@@ -136,7 +185,7 @@ def load_snapshot(path):
     from .tracemalloc._blocks import ListedBlocks
     from .tracemalloc._snapshot import Snapshot
     blocks = load(path)
-    tags = {"sites": blocks.sites, "where": blocks.where()}
+    tags = {"sites": blocks.sites, "where": blocks.where(), "stacks": blocks.stacks(), "threads": blocks.threads()}
     if blocks.is_sampled:
         tags["weights"] = blocks.weights
     limit = max((place.total_nframe for place in blocks.places.values()), default=1)

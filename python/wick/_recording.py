@@ -182,7 +182,9 @@ class Recording:
         known = self._threads.get(tid)
         if known is None:
             # The main thread keeps the name of the program, as everywhere else in wick.
-            names = {thread.native_id: thread.name for thread in threading.enumerate()}
+            names = getattr(self._tracer, "thread_names", None)  # of a file that was loaded
+            if names is None:
+                names = {thread.native_id: thread.name for thread in threading.enumerate()}
             name = names.get(tid) if tid != os.getpid() else None
             ret = c_uint32()
             self._call("thread", self._writer, tid, None if name is None else _bytes(name), byref(ret))

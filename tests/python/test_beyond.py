@@ -225,6 +225,62 @@ assert largest.traceback[-1] == t.Frame((__file__, 5))
 """)
 
 
+def test_frames_know_their_function_wherever_they_are(check):
+    check("""
+import pickle
+import wick.tracemalloc as t
+class Maker:
+    def make(self):
+        return bytearray(50000)
+t.configure(ring_buffer_kb=1024)
+t.start(5)
+kept = Maker().make()
+snapshot = t.take_snapshot()
+events = [event for event in t.iter_events() if event.size > 50000]
+def known(traceback):
+    names = [frame.function for frame in traceback]
+    return names[0] == "<module>" and names[-1] in ("Maker.make", "make") and traceback[:][-1].function == names[-1]
+assert known(t.get_object_traceback(kept))
+assert known(events[0].traceback)
+for one in (snapshot, snapshot.filter_traces([t.Filter(True, __file__)]), pickle.loads(pickle.dumps(snapshot))):
+    assert any(known(trace.traceback) for trace in one.traces)
+    assert any(known(trace.traceback) for trace in one.traces[:])
+    assert known(one.statistics("traceback")[0].traceback)
+    assert known(one.compare_to(snapshot, "traceback")[0].traceback)
+    for key in ("lineno",), ("lineno", True):
+        names = {str(line.traceback): line.traceback[0].function for line in one.statistics(*key)}
+        assert names[f"{__file__}:6"] in ("Maker.make", "make"), names
+        assert key == ("lineno",) or names[f"{__file__}:9"] == "<module>", names
+for copied in (pickle.loads(pickle.dumps(t.get_object_traceback(kept))),
+               pickle.loads(pickle.dumps(snapshot.statistics("traceback")[0])).traceback,
+               pickle.loads(pickle.dumps([trace for trace in snapshot.traces if trace.size > 50000][0])).traceback):
+    assert known(copied)
+assert pickle.loads(pickle.dumps(kept and t.get_object_traceback(kept)[-1])).function in ("Maker.make", "make")
+""")
+
+
+def test_traces_of_samples_keep_their_stacks_when_results_are_computed(check):
+    check("""
+import wick.tracemalloc as t
+def one(n): return bytearray(n)
+def two(n): return bytearray(n)
+t.start(3, sampling=0.5)
+kept = [(one if n % 2 else two)(n) for n in range(2, 2000)]
+snapshot = t.take_snapshot()
+t.stop()
+def names():
+    return [(trace.size, trace.traceback[-1].function) for trace in snapshot.traces]
+before = names()
+snapshot.statistics("lineno")  # sorts the blocks of the tracer's snapshot
+assert names() == before
+assert {name for size, name in before if 57 < size < 1999} <= {"one", "two"}, before
+snapshot.dump("held")
+loaded = t.Snapshot.load("held")
+assert [(trace.size, trace.traceback[-1].function) for trace in loaded.traces] == before
+assert [str(line) for line in loaded.statistics("traceback")] == [str(line) for line in snapshot.statistics("traceback")]
+""")
+
+
 def test_statistics_about_the_tracer(check):
     check("""
 import wick.tracemalloc as t

@@ -191,3 +191,117 @@ for i in range(3):
     tracemalloc.dump(sys.argv[1])
 assert abs(tracemalloc.get_traced_memory()[0] - before) < 1000
 """, tmp_path / "memory.pprof")
+
+
+TAGS = """
+import ctypes, json, sys, threading
+import wick.tracemalloc as t
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    interpreters = None
+track = ctypes.pythonapi.PyTraceMalloc_Track
+track.argtypes = ctypes.c_uint, ctypes.c_size_t, ctypes.c_size_t
+held, ends = [], threading.Event()
+def work():
+    held.append(bytearray(300000))
+    ends.wait()
+t.start(10)
+thread = threading.Thread(target=work, name="the worker")
+thread.start()
+held.append(json.loads("[" + "1.5," * 5000 + "2]"))
+track(77, 0x5000, 1000)
+if interpreters:
+    interpreters.run_string(interpreters.create(), "kept = bytearray(70000); import __main__; __main__.x = kept")
+while len(held) < 2:
+    pass
+snapshot = t.take_snapshot()
+t.stop()
+def tags(one):
+    return {kind: sorted((str(row.traceback), row.size, row.count) for row in one.statistics(kind))
+            for kind in ("thread", "module", "domain", "interpreter")}
+def functions(one):
+    return sorted((str(trace), [frame.function for frame in trace.traceback]) for trace in one.traces)
+expected = tags(snapshot)
+assert any("(the worker)" in row[0] for row in expected["thread"]) and len(expected["domain"]) == 2
+assert len(expected["interpreter"]) == (2 if interpreters else 1), expected["interpreter"]
+assert {"__main__", "json.decoder"} <= {row[0] for row in expected["module"]}, expected["module"]
+for name in ("held", "held.wick"):
+    snapshot.dump(name)
+ends.set()
+thread.join()
+if sys.argv[1:]:
+    print(json.dumps(expected))
+    sys.exit()
+for name in ("held", "held.wick"):
+    loaded = t.Snapshot.load(name)
+    for kind in expected:
+        assert tags(loaded)[kind] == expected[kind], (name, kind, tags(loaded)[kind], expected[kind])
+    assert functions(loaded) == functions(snapshot), name
+    some = loaded.filter_traces([t.Filter(True, "*decoder*")])
+    assert [str(row.traceback) for row in some.statistics("module")] == ["json.decoder"]
+    loaded.dump(name + ".again.wick")
+    loaded.dump(name + ".again")
+    for again in (name + ".again", name + ".again.wick"):
+        assert tags(t.Snapshot.load(again)) == expected, again
+import tracemalloc
+plain = tracemalloc.Snapshot.load("held")
+assert [str(row) for row in plain.statistics("lineno")] == [str(row) for row in t.Snapshot.load("held").statistics("lineno")]
+"""
+
+
+def test_files_keep_threads_modules_domains_interpreters_and_functions(check, libwick):
+    check(TAGS, env=libwick)
+
+
+def test_another_process_gets_the_same_groups(check, python, tmp_path, libwick):
+    """Its own modules and threads have other names."""
+    expected = json.loads(check(TAGS, "only dump", env=libwick))
+    done = python.run("-c", """
+import json, wick.tracemalloc as t
+for name in ("held", "held.wick"):
+    loaded = t.Snapshot.load(name)
+    print(json.dumps({kind: sorted((str(row.traceback), row.size, row.count) for row in loaded.statistics(kind))
+                      for kind in ("thread", "module", "domain", "interpreter")}))
+""", cwd=tmp_path, env=libwick)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [expected, expected]
+
+
+def test_the_standard_module_loads_results_that_a_snapshot_carries(check):
+    check("""
+import tracemalloc, wick.tracemalloc as t
+t.start(3, sampling=2)
+kept = [bytearray(1000) for _ in range(100)]
+snapshot = t.take_snapshot()
+snapshot.lines = snapshot.statistics("lineno")
+snapshot.stacks = snapshot.compare_to(snapshot, "traceback")
+snapshot.trace = snapshot.traces[0]
+snapshot.frame = snapshot.trace.traceback[0]
+t.stop()
+snapshot.dump("held")
+plain = tracemalloc.Snapshot.load("held")
+assert [str(row) for row in plain.lines] == [str(row) for row in snapshot.lines]
+assert isinstance(plain.frame, tracemalloc.Frame) and str(plain.trace) == str(snapshot.trace)
+""")
+
+
+def test_native_frames_are_kept_in_files(check, libwick):
+    check("""
+import wick.tracemalloc as t
+t.start(5, native=True)
+kept = [bytearray(1000) for _ in range(10)]
+snapshot = t.take_snapshot()
+t.stop()
+def natives(one):
+    return sorted((trace.size, [(frame.function, frame.filename) for frame in trace.traceback.native])
+                  for trace in one.traces if trace.domain == 0 and trace.size > 1000)
+assert len(natives(snapshot)) == 10 and all(found for _, found in natives(snapshot))
+for name in ("held", "held.wick"):
+    snapshot.dump(name)
+    loaded = natives(t.Snapshot.load(name))
+    assert len(loaded) == 10
+    for (_, one), (_, other) in zip(loaded, natives(snapshot)):
+        assert [file for _, file in one] == [file for _, file in other]
+        assert all(a == b for (a, _), (b, _) in zip(one, other) if b), (one, other)
+""", env=libwick)

@@ -153,6 +153,47 @@ assert sum(one.size for one in native_rows()) < 30000
 """)
 
 
+def test_native_frames_are_part_of_every_traceback(run):
+    run("""
+import pickle
+def caller():
+    native_module.leak("malloc", 12345)
+    return bytearray(60000)
+
+tracemalloc.start(3, native=True)
+kept = caller()
+snapshot = tracemalloc.take_snapshot()
+def names(traceback):
+    return [frame.function for frame in traceback.native]
+
+of_object = tracemalloc.get_object_traceback(kept)
+assert names(of_object)[-1] == "_PyEval_EvalFrameDefault", names(of_object)
+assert of_object[-1].function == "caller"
+for one in snapshot, pickle.loads(pickle.dumps(snapshot)):
+    [trace] = [trace for trace in one.traces if trace.size == 12345 and trace.domain == tracemalloc.NATIVE_DOMAIN]
+    assert trace.traceback[-1].function == "caller"
+    found = names(trace.traceback)
+    assert found[found.index("leak_by_malloc"):][:2] == ["leak_by_malloc", "leak"], found
+    lines = trace.traceback.format()
+    # The oldest comes first: frames of C code are below those of Python, the innermost is the last.
+    assert lines[-1] == "  leak_by_malloc (native_module.so)", lines
+    assert "  leak (native_module.so)" in lines and 'File "' in lines[0]
+    assert not any("_PyEval_EvalFrameDefault" in line for line in lines)
+    assert trace.traceback.format(most_recent_first=True)[0] == lines[-1]
+    assert trace.traceback.format(1)[-1] == lines[-1]
+    assert "leak_by_malloc" not in str(trace.traceback.format(-1))
+    [group] = [group for group in one.statistics("module") if str(group.traceback) == "native_module"]
+    assert group.size >= 12345
+copied = pickle.loads(pickle.dumps(of_object))
+assert copied.native == of_object.native and copied.native
+tracemalloc.stop()
+tracemalloc.start(3)
+kept = caller()
+assert tracemalloc.get_object_traceback(kept).native == ()
+assert all("File" in line or line.startswith("    ") for line in tracemalloc.get_object_traceback(kept).format())
+""")
+
+
 def test_samples_estimate_the_memory_of_c_code(run):
     size, count = json.loads(run("""
 tracemalloc.start(sampling=0.2, native=True)

@@ -25,6 +25,7 @@ from ._install import install, uninstall
 from ._native import NativeFrame
 from ._pickles import format_of as _format_of
 from ._snapshot import Snapshot
+from ._stacks import LiveStack as _LiveStack
 from ._statistics import Statistic, StatisticDiff
 
 clear_traces = _tracer.clear_traces
@@ -56,7 +57,10 @@ def get_object_traceback(obj):
     did not trace the allocation of the object.
     """
     frames = _get_object_traceback(obj)
-    return None if frames is None else Traceback(frames)
+    if frames is None:
+        return None
+    stack = _tracer.object_stack(obj)
+    return Traceback(frames)._with(None if stack is None else _LiveStack(stack))
 
 
 def take_snapshot():

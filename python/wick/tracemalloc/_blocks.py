@@ -5,10 +5,12 @@ Millions of blocks come from few sites, so results are computed from sites. The 
 blocks are made when somebody looks at them.
 """
 import array
+import threading
 from collections.abc import Sequence
 
 from ._extension import _tracer
 from ._frames import Trace
+from ._stacks import KeptStack, LiveStack, module_of_stack, modules_by_file
 
 
 class _Memo(dict):
@@ -29,15 +31,21 @@ STACKS = _Memo(lambda stack: _tracer.stack(stack))
 
 class Row:
     """A site with what it holds: numbers of blocks and bytes, and the variances of both."""
-    __slots__ = ("frames", "total_nframe", "stack", "domain", "thread", "interpreter",
-                 "count", "size", "count_variance", "size_variance", "native")
+    __slots__ = ("frames", "total_nframe", "number", "domain", "thread", "interpreter",
+                 "count", "size", "count_variance", "size_variance", "kept")
 
-    def __init__(self, frames, total_nframe, where, totals):
+    def __init__(self, frames, total_nframe, where, totals, kept=None):
         self.frames = frames
         self.total_nframe = total_nframe
-        self.stack, self.domain, self.thread, self.interpreter = where
+        # The tracer's number of the stack, or what a file keeps of it; both None: nothing is known.
+        self.number, self.domain, self.thread, self.interpreter = where
+        self.kept = kept
         self.count, self.size, self.count_variance, self.size_variance = totals
-        self.native = None
+
+    @property
+    def stack(self):
+        """What is known of the stack besides frames: _stacks.py."""
+        return self.kept if self.number is None else LiveStack(self.number)
 
     def trace(self, size):
         return self.domain, size, self.frames, self.total_nframe
@@ -46,6 +54,11 @@ class Row:
 def row_of_site(site, totals):
     where = SITES[site]
     return Row(*STACKS[where[0]], where, totals)
+
+
+def thread_names():
+    """{the system's id of a thread: its name} of the running program"""
+    return {thread.native_id: thread.name for thread in threading.enumerate()}
 
 
 class LiveBlocks:
@@ -57,6 +70,7 @@ class LiveBlocks:
         self.chosen = sites
         self.sampled = bool(snapshot.sampling_bytes or snapshot.probability)
         self._rows = None
+        self._listed = None
         self.groups = {}
 
     def rows(self):
@@ -75,12 +89,12 @@ class LiveBlocks:
         return self.chosen is None and self.stack_filter is None
 
     def blocks(self):
-        """[(site, size, weight)] of the blocks that are shown."""
-        blocks = self.snapshot.traces()
-        if self._shows_all():
-            return blocks
-        rows = self.rows()
-        return [block for block in blocks if block[0] in rows]
+        """[(site, size, weight)] of the blocks that are shown, in the order of traces()."""
+        if self._listed is None:
+            rows = None if self._shows_all() else self.rows()
+            blocks = self.snapshot.traces()
+            self._listed = blocks if rows is None else [block for block in blocks if block[0] in rows]
+        return self._listed
 
     def traces(self):
         """The trace tuples of all blocks."""
@@ -97,10 +111,22 @@ class LiveBlocks:
         """The number of traces, or None if only traces() can tell."""
         return self.snapshot.trace_count() if self._shows_all() else None
 
+    def _block(self, index):
+        # Estimating sites changes the order of the snapshot's blocks.
+        if self._listed is None and not self.sampled and self._shows_all():
+            return self.snapshot.trace(index)
+        return self.blocks()[index][:2]
+
     def trace(self, index):
-        site, size = self.snapshot.trace(index)
+        site, size = self._block(index)
         domain, frames, total_nframe = self._parts(site)
         return domain, size, frames, total_nframe
+
+    def stack(self, index):
+        """What is known of the stack of a trace."""
+        return LiveStack(SITES[self._block(index)[0]][0])
+
+    thread_names = staticmethod(thread_names)
 
     def only(self, accepts):
         """The blocks of the sites that a function of a Row accepts."""
@@ -109,12 +135,19 @@ class LiveBlocks:
 
     def tags(self):
         """What trace tuples do not say, for a pickle: see ListedBlocks."""
-        blocks = self.blocks()
+        blocks, rows, modules = self.blocks(), self.rows(), modules_by_file()
         tags = {"sites": array.array("L", [site for site, _, _ in blocks]),
-                "where": {site: SITES[site] for site in self.rows()}}
+                "where": {site: SITES[site] for site in rows},
+                "stacks": {row.number: _plain(row, modules) for row in rows.values()},
+                "threads": self.thread_names()}
         if self.sampled:
             tags["weights"] = array.array("d", [weight for _, _, weight in blocks])
         return tags
+
+
+def _plain(row, modules):
+    stack = row.stack
+    return KeptStack(stack.functions, stack.native, module_of_stack(stack, row.frames, modules)).plain()
 
 
 class ListedBlocks:
@@ -122,7 +155,8 @@ class ListedBlocks:
     Blocks of a list of trace tuples: of a file, or made by the caller.
 
     tags, which the files of this module have, are {"sites": the site of each trace, "where": {site:
-    (stack, domain, thread, interpreter)}, "weights": 1 / probability of each trace, if sampled}.
+    (stack, domain, thread, interpreter)}, "stacks": {stack: KeptStack.plain()}, "threads": {thread: name},
+    "weights": 1 / probability of each trace, if sampled}.
     """
 
     def __init__(self, traces, tags=None):
@@ -132,6 +166,8 @@ class ListedBlocks:
         self.tag_sites = tags.get("sites")
         self.tag_where = tags.get("where", {})
         self.tag_weights = tags.get("weights")
+        self.tag_stacks = tags.get("stacks", {})
+        self.tag_threads = tags.get("threads", {})
         self.sampled = self.tag_weights is not None
         self.groups = None  # the list may change
 
@@ -157,8 +193,8 @@ class ListedBlocks:
         for trace, site, weight in zip(self.listed, self.tag_sites, weights):
             row = found.get(site)
             if row is None:
-                where = (None, *self.tag_where[site][1:])
-                row = found[site] = Row(*trace[2:4], where, (0, 0, 0.0, 0.0))
+                where = self.tag_where[site]
+                row = found[site] = Row(*trace[2:4], (None, *where[1:]), (0, 0, 0.0, 0.0), self._kept(where[0]))
             size = trace[1]
             if self.sampled:
                 variance = (weight - 1.0) * weight
@@ -170,6 +206,16 @@ class ListedBlocks:
                 row.count += 1
                 row.size += size
         return found
+
+    def _kept(self, number):
+        parts = self.tag_stacks.get(number)
+        return None if parts is None else KeptStack.of_plain(parts)
+
+    def stack(self, index):
+        return self._kept(self.tag_where[self.tag_sites[index]][0]) if self.tag_sites else None
+
+    def thread_names(self):
+        return self.tag_threads
 
     def traces(self):
         return self.listed
@@ -185,6 +231,7 @@ class ListedBlocks:
         kept = [index for index, trace in enumerate(self.listed) if accepts(trace)]
         blocks = ListedBlocks([self.listed[index] for index in kept])
         blocks.tag_where, blocks.sampled = self.tag_where, self.sampled
+        blocks.tag_stacks, blocks.tag_threads = self.tag_stacks, self.tag_threads
         if self.tag_sites:
             blocks.tag_sites = array.array("L", [self.tag_sites[index] for index in kept])
         if self.sampled:
@@ -194,7 +241,8 @@ class ListedBlocks:
     def tags(self):
         if not self.tag_sites:
             return None
-        tags = {"sites": self.tag_sites, "where": self.tag_where}
+        tags = {"sites": self.tag_sites, "where": self.tag_where, "stacks": self.tag_stacks,
+                "threads": self.tag_threads}
         return {**tags, "weights": self.tag_weights} if self.sampled else tags
 
 
@@ -232,14 +280,18 @@ class _Traces(Sequence):
         return len(self._traces) if count is None else count
 
     def __getitem__(self, index):
+        blocks = self._blocks
         if isinstance(index, slice):
-            return tuple(map(Trace, self._traces[index]))
-        if "_traces" in self.__dict__ or self._blocks.count() is None or not isinstance(index, int):
+            places = range(len(self))[index]
+            return tuple(Trace(trace)._with(blocks.stack(place)) for trace, place in zip(self._traces[index], places))
+        if not isinstance(index, int):
             return Trace(self._traces[index])
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
             raise IndexError("list index out of range")
-        return Trace(self._blocks.trace(place))
+        if "_traces" in self.__dict__ or blocks.count() is None:
+            return Trace(self._traces[place])._with(blocks.stack(place))
+        return Trace(blocks.trace(place))._with(blocks.stack(place))
 
     def __contains__(self, trace):
         return trace._trace in self._traces

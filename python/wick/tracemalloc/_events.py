@@ -4,7 +4,7 @@ import math
 import struct
 import time
 
-from ._blocks import SITES, row_of_site
+from ._blocks import SITES, row_of_site, thread_names
 from ._control import settings
 from ._extension import _tracer, unrecorded
 from ._frames import Traceback
@@ -138,6 +138,7 @@ def _totals(size):
 class _RangeBlocks:
     """The blocks that were allocated in a range of time and not freed in it."""
     groups = None
+    thread_names = staticmethod(thread_names)
 
     def __init__(self, first, last):
         self.first, self.last = first, last
@@ -176,7 +177,7 @@ class _RangeBlocks:
             row.count_variance += totals[2]
             row.size_variance += totals[3]
         shown = settings.stack_filter
-        return {site: row for site, row in found.items() if shown is None or shown(row.stack)}
+        return {site: row for site, row in found.items() if shown is None or shown(row.number)}
 
 
 @unrecorded

@@ -8,8 +8,8 @@ import linecache
 from collections.abc import Sequence
 from functools import total_ordering
 
-from . import _native
 from ._extension import _tracer
+from ._stacks import LiveStack
 
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -51,7 +51,8 @@ class Frame:
         return getattr(self, "_function", None)
 
     def __getstate__(self):
-        return None, {"_frame": self._frame}
+        state = {"_frame": self._frame}
+        return None, state if self.function is None else {**state, "_function": self.function}
 
     def __hash__(self):
         return hash(self._frame)
@@ -75,8 +76,8 @@ class Traceback(Sequence):
     Sequence of Frame instances sorted from the oldest frame
     to the most recent frame.
 
-    total_nframe is the depth of the stack before it was cut to the limit, or None;
-    native are the frames of C code below the most recent Python frame.
+    total_nframe is the depth of the stack before it was cut to the limit, or None; native are the
+    frames of C code that the most recent frame called, innermost first: start(native=True).
     """
     __slots__ = ("_frames", "_total_nframe", "_stack")
     __module__ = "wick.tracemalloc"
@@ -87,9 +88,13 @@ class Traceback(Sequence):
 
     @classmethod
     def _of_stack(cls, stack):
-        traceback = cls(*_tracer.stack(stack))
-        traceback._stack = stack
-        return traceback
+        return cls(*_tracer.stack(stack))._with(LiveStack(stack))
+
+    def _with(self, stack):
+        """The same with what is known of its stack: _stacks.py."""
+        if stack is not None:
+            self._stack = stack
+        return self
 
     @property
     def total_nframe(self):
@@ -98,12 +103,12 @@ class Traceback(Sequence):
     @property
     def native(self):
         stack = getattr(self, "_stack", None)
-        return () if stack is None else _native.resolve(stack)
+        return () if stack is None else stack.native
 
     def _functions(self):
         """Names in the order of _frames."""
         stack = getattr(self, "_stack", None)
-        names = () if stack is None else _tracer.stack_names(stack)[::-1]
+        names = () if stack is None else stack.functions[::-1]
         return names if len(names) == len(self._frames) else (None,) * len(self._frames)
 
     def __getitem__(self, index):
@@ -119,7 +124,9 @@ class Traceback(Sequence):
         return frame
 
     def __getstate__(self):
-        return None, {"_frames": self._frames, "_total_nframe": self._total_nframe}
+        state = {"_frames": self._frames, "_total_nframe": self._total_nframe}
+        stack = getattr(self, "_stack", None)
+        return None, state if stack is None else {**state, "_stack": stack}
 
     def __len__(self):
         return len(self._frames)
@@ -147,16 +154,26 @@ class Traceback(Sequence):
         """
         Format the traceback as a list of lines, with source code where it can be read.
 
-        limit > 0 formats the limit most recent frames, limit < 0 the abs(limit) oldest ones.
+        limit > 0 formats the limit most recent frames, limit < 0 the abs(limit) oldest ones. Frames of
+        C code do not count, and come with the most recent ones.
         """
         frames = self[:] if limit is None else self[-limit:] if limit > 0 else self[:limit]
-        lines = []
-        for frame in frames[::-1] if most_recent_first else frames:
-            lines.append(f'  File "{frame.filename}", line {frame.lineno}')
-            source = linecache.getline(frame.filename, frame.lineno).strip()
-            if source:
-                lines.append(f"    {source}")
-        return lines
+        parts = [_frame_lines(frame) for frame in frames]
+        if limit is None or limit > 0:
+            # The innermost function of C code is the most recent one.
+            parts += [[f"  {frame}"] for frame in self._called()[::-1]]
+        return [line for part in (parts[::-1] if most_recent_first else parts) for line in part]
+
+    def _called(self):
+        """Frames of C code without the interpreter's loop, which runs the most recent Python frame."""
+        native = self.native
+        return native[:-1] if native and native[-1].function == "_PyEval_EvalFrameDefault" else native
+
+
+def _frame_lines(frame):
+    lines = [f'  File "{frame.filename}", line {frame.lineno}']
+    source = linecache.getline(frame.filename, frame.lineno).strip()
+    return [*lines, f"    {source}"] if source else lines
 
 
 class Group(Traceback):
@@ -187,7 +204,7 @@ class Trace:
     """
     Trace of a memory block.
     """
-    __slots__ = ("_trace",)
+    __slots__ = ("_trace", "_stack")
     __module__ = "wick.tracemalloc"
 
     def __init__(self, trace):
@@ -204,10 +221,17 @@ class Trace:
 
     @property
     def traceback(self):
-        return Traceback(*self._trace[2:])
+        return Traceback(*self._trace[2:])._with(getattr(self, "_stack", None))
+
+    def _with(self, stack):
+        if stack is not None:
+            self._stack = stack
+        return self
 
     def __getstate__(self):
-        return None, {"_trace": self._trace}
+        stack = getattr(self, "_stack", None)
+        state = {"_trace": self._trace}
+        return None, state if stack is None else {**state, "_stack": stack}
 
     def __hash__(self):
         return hash(self._trace)

@@ -20,6 +20,19 @@ class NativeFrame:
         self.offset = offset
         self.function = function
 
+    def plain(self):
+        """The arguments that make it again."""
+        return self.address, self.filename, self.offset, self.function
+
+    def __reduce__(self):
+        return NativeFrame, self.plain()
+
+    def __eq__(self, other):
+        return self.plain() == other.plain() if isinstance(other, NativeFrame) else NotImplemented
+
+    def __hash__(self):
+        return hash(self.plain())
+
     def __str__(self):
         return f"{self.function or hex(self.offset)} ({os.path.basename(self.filename)})"
 
@@ -102,7 +115,12 @@ _SERVANTS = ("python", "libpython", "libc.so", "libc-", "ld-linux", "libwick", "
 @functools.lru_cache(65536)
 def extension_of(stack):
     """The extension module or library that called for the memory, or None: the innermost one."""
-    for path, _ in _tracer.stack_native_places(stack):
+    return extension_among(path for path, _ in _tracer.stack_native_places(stack))
+
+
+def extension_among(paths):
+    """The same for the files of machine code, innermost first."""
+    for path in paths:
         name = os.path.basename(path or "<")
         if not name.startswith((*_SERVANTS, "<")):
             return name.split(".", 1)[0]

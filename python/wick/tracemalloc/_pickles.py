@@ -5,6 +5,7 @@ Files name the classes of the standard module: it can load what we write, we can
 writes. A pickle names a class by its module, and ours are in another one, so a class is
 written as the call that finds it: getattr(import_module("tracemalloc"), "Snapshot").
 """
+import copyreg
 import importlib
 import io
 import os
@@ -16,6 +17,10 @@ OURS = "wick.tracemalloc"
 # Written for people who have only the standard module.
 SHARED = ("Snapshot", "_Traces", "Trace", "Traceback", "Frame", "Statistic", "StatisticDiff",
           "BaseFilter", "Filter", "DomainFilter")
+# What their instances have in the standard module, where they have nothing else.
+SLOTS = {"Frame": ("_frame",), "Traceback": ("_frames", "_total_nframe"), "Trace": ("_trace",),
+         "Statistic": ("traceback", "size", "count"),
+         "StatisticDiff": ("traceback", "size", "size_diff", "count", "count_diff")}
 FORMATS = {".wick": "wick", ".pprof": "pprof", ".pb.gz": "pprof", ".speedscope.json": "speedscope",
            ".perfetto": "perfetto", ".json": "json", ".html": "html"}
 
@@ -41,6 +46,10 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, thing):
         if isinstance(thing, type) and thing.__module__ == OURS and thing.__name__ in SHARED:
             return getattr, (self.module, thing.__name__)
+        kind = type(thing)
+        if kind.__module__ == OURS and kind.__name__ in SLOTS:
+            state = {name: getattr(thing, name) for name in SLOTS[kind.__name__]}
+            return copyreg.__newobj__, (kind,), (None, state)
         return NotImplemented
 
 

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Statistics: sites grouped by line, file, traceback, thread, module, domain or interpreter."""
 import math
-import os
-import sys
-import threading
 
-from . import _native
 from ._extension import _tracer
 from ._frames import Group, Traceback, _format_size
+from ._stacks import OneFrame, module_of_stack, modules_by_file
 
 FRAME_KEYS = ("traceback", "filename", "lineno")
 TAG_KEYS = ("thread", "module", "domain", "interpreter")
@@ -139,45 +136,23 @@ def _domain_label(domain):
     return f"domain {domain} (C code)" if domain == _tracer.NATIVE_DOMAIN else f"domain {domain}"
 
 
-def _modules_by_file():
-    """{source file: name of the module}"""
-    found = {}
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str):
-            found.setdefault(os.path.abspath(file), name)
-    return found
-
-
-def _module_of_file(filename, modules):
-    if filename.startswith("<frozen "):
-        return filename[len("<frozen "):-1]
-    return filename if filename.startswith("<") else modules.get(os.path.abspath(filename), filename)
-
-
-def _module_key(row, modules):
-    """The extension below the Python frames where native frames are known, or the Python module."""
-    extension = _native.extension_of(row.stack) if row.stack is not None else None
-    return extension or _module_of_file(row.frames[0][0], modules)
-
-
-def _tag_of(kind):
+def _tag_of(kind, blocks):
     """(function of a Row that gives its key, function of a key that gives its Group)"""
     if kind == "thread":
-        names = {thread.native_id: thread.name for thread in threading.enumerate()}
+        names = blocks.thread_names()
         return (lambda row: row.thread), lambda key: _thread_label(key, names)
     if kind == "module":
-        modules = _modules_by_file()
-        return (lambda row: _module_key(row, modules)), str
+        modules = modules_by_file()
+        return (lambda row: module_of_stack(row.stack, row.frames, modules)), str
     if kind == "domain":
         return (lambda row: row.domain), _domain_label
     return (lambda row: row.interpreter), lambda key: f"interpreter {'<unknown>' if key is None else key}"
 
 
-def _group_by_tag(rows, kind):
-    key_of, label = _tag_of(kind)
+def _group_by_tag(blocks, kind):
+    key_of, label = _tag_of(kind, blocks)
     groups = {}
-    for row in rows:
+    for row in blocks.rows().values():
         key = key_of(row)
         if key not in groups:
             groups[key] = Totals()
@@ -211,29 +186,31 @@ def group(blocks, key_type, cumulative):
     wanted = key_type, bool(cumulative)
     if known is not None and wanted in known:
         return known[wanted]
-    rows = blocks.rows().values()
     if key_type in TAG_KEYS:
-        return _group_by_tag(rows, key_type)
+        return _group_by_tag(blocks, key_type)
     found, stacks, keys_of = {}, {}, _keys_of_frames(key_type, cumulative)
-    for row in rows:
-        for key in keys_of(row.frames):
+    for row in blocks.rows().values():
+        for index, key in enumerate(keys_of(row.frames)):
             totals = found.get(key)
             if totals is None:
                 totals = found[key] = Totals()
-                stacks[key] = row.stack
+                stacks[key] = row, index
+            elif row.size > stacks[key][0].size:
+                stacks[key] = row, index
             totals.add(row)
-    groups = {_traceback(key, stacks[key], key_type): totals.rounded() for key, totals in found.items()}
+    groups = {Traceback(key)._with(_stack_of(key_type, *stacks[key])): totals.rounded()
+              for key, totals in found.items()}
     if known is not None:
         known[wanted] = groups
     return groups
 
 
-def _traceback(frames, stack, key_type):
-    """The Traceback of a group; that of a whole stack knows names and native frames."""
-    traceback = Traceback(frames)
-    if key_type == "traceback" and stack is not None:
-        traceback._stack = stack
-    return traceback
+def _stack_of(key_type, row, index):
+    """What the Traceback of a group knows besides frames: that of the row that holds most."""
+    stack = row.stack
+    if stack is None or key_type == "filename":
+        return None
+    return stack if key_type == "traceback" else OneFrame(stack, index)
 
 
 def statistic(traceback, totals):
