@@ -7,8 +7,10 @@ package is for:
     python3 build_backend.py tree FOLDER [NAME]   the package, ready to import from FOLDER
     python3 build_backend.py extension FOLDER     the C extension alone
     python3 build_backend.py name                 the file name of the extension
-    python3 build_backend.py place PREFIX         the extension's name, and where an installation under PREFIX puts
-                                                  packages; fails if it cannot be built here
+    python3 build_backend.py place PREFIX         the extension's name, where an installation under PREFIX puts
+                                                  packages, and the name of the folder for what pip knows of the
+                                                  package; fails if it cannot be built here
+    python3 build_backend.py metadata FOLDER      the files of that folder, by which pytest finds its plugin
 
 CC and CFLAGS are used; WICK_PYTHON_INCLUDE names the folder of Python.h if it is not where it belongs.
 """
@@ -165,6 +167,7 @@ def print_place(prefix):
     include_folders()
     print(extension_name())
     print(install_folder(prefix))
+    print(info_folder())
 
 
 # Wheels and source archives
@@ -239,6 +242,13 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     return info_folder()
 
 
+def write_metadata(folder):
+    """What pip would write of an installed package. Without RECORD, pip does not remove what it did not install."""
+    folder = pathlib.Path(folder)
+    for name, text in (("METADATA", metadata()), ("entry_points.txt", ENTRY_POINTS), ("INSTALLER", "wick\n")):
+        (folder / name).write_text(text, encoding="utf-8")
+
+
 prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
@@ -273,7 +283,7 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def main(words):
-    commands = {"tree": write_tree, "extension": compile_extension,
+    commands = {"tree": write_tree, "extension": compile_extension, "metadata": write_metadata,
                 "place": print_place, "name": lambda: print(extension_name())}
     if not words or words[0] not in commands:
         sys.stderr.write(__doc__)

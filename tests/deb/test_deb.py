@@ -114,6 +114,9 @@ def test_the_package_holds_all_that_make_install_brings(tree):
     if "python3-dev" in clean_root.Installed().files:
         others |= {"usr/lib/python3/dist-packages/wick/tracemalloc/__init__.py"}
         assert any(re.fullmatch(r"usr/lib/python3/dist-packages/wick/_tracer\..*\.so", name) for name in held)
+        # pytest finds its plugin by this file.
+        assert any(re.fullmatch(r"usr/lib/python3/dist-packages/wick-.*\.dist-info/entry_points\.txt", name)
+                   for name in held)
     wanted = pages | headers | examples | others
     assert len(pages) > 20 and len(headers) > 5 and len(examples) > 8
     assert wanted <= held, wanted - held

@@ -2,6 +2,7 @@
 """The pytest plugin, in sessions of their own."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -210,3 +211,45 @@ def test_the_plugin_costs_nothing_until_it_is_used(session):
             assert not {"ctypes", "wick._binding", "wick.tracemalloc", "wick._pytest_limits"} & set(sys.modules)
     """)
     assert done.counts == {"passed": 1}, done.stdout
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """The environment in which python3 finds what "make install" has put under a root of its own."""
+    if not (BUILD / "meson-info").is_dir() or not shutil.which("meson"):
+        pytest.skip("this is not a folder that meson can install from")
+    done = subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", tmp_path / "root"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = list((tmp_path / "root").glob("**/*-packages/wick/__init__.py"))
+    if not found:
+        pytest.skip("the Python package was not built")
+    library = next((tmp_path / "root").glob("**/libwick.so.0"))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON", "WICK"))}
+    return {**kept, "PYTHONPATH": str(found[0].parents[1]), "LD_LIBRARY_PATH": str(library.parent)}
+
+
+def test_pytest_finds_the_plugin_of_an_installation(installed, tmp_path):
+    """Nobody names it: the installed package does."""
+    (tmp_path / "test_it.py").write_text(textwrap.dedent("""
+        import pytest
+
+        @pytest.mark.limit_memory("1 MB")
+        def test_it():
+            import wick, os
+            assert os.environ["PYTHONPATH"] in wick.__file__
+            block = bytearray(1 << 19)
+
+        @pytest.mark.limit_memory("1 MB")
+        def test_beyond():
+            block = bytearray(1 << 21)
+    """), encoding="utf-8")
+    done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "--strict-markers",
+                           "--wick", "--wick-slow", "0", "test_it.py"], cwd=tmp_path, env=installed,
+                          capture_output=True, text=True, check=False, timeout=200)
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert list((tmp_path / "wick-profiles").glob("*.wick")), done.stdout
+    listed = subprocess.run([sys.executable, "-c", "import importlib.metadata as m; print(m.version('wick'))"],
+                            env=installed, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert listed.stdout == subprocess.run([sys.executable, "-c", "import wick; print(wick.__version__)"], env=installed,
+                                           cwd=tmp_path, capture_output=True, text=True, check=True).stdout
