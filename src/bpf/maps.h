@@ -52,6 +52,12 @@ SHARED struct {
 	__type(value, uint32_t);
 } output SEC(".maps");
 
+/* Wakes the reader: there is an address space that it has not described yet. */
+SHARED struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} bell SEC(".maps");
+
 SHARED struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, BPF_WALK_COUNTERS);

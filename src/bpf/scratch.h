@@ -45,6 +45,7 @@ struct walk {
 	uint8_t lacking;  /* a mapping or its table is not loaded */
 	uint8_t outside;  /* no mapping contains the address that something is missing for */
 	uint8_t borrowed; /* the space is that of a parent */
+	uint8_t stranger; /* the address space is unknown */
 	uint8_t fresh;    /* what is missing will be loaded soon: send the whole stack */
 	uint8_t doubted;  /* a possible return address was rejected: there is no code */
 	uint8_t oldest;   /* index in the recent mappings; kept between walks */
@@ -82,6 +83,7 @@ struct scratch {
 	struct bpf_walk_away away; /* empty, to initialise others */
 	uint32_t drains;           /* slices of sent_bytes were sent since this one */
 	uint32_t sent_bytes;
+	uint64_t rang_ns;              /* when the reader was woken for an unknown address space */
 	uint64_t copy_most;            /* limit for a stack, for now */
 	uint8_t calls[BPF_WALK_CALLS]; /* indices of return addresses in the window */
 	uint32_t calls_found;

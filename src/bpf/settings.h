@@ -37,6 +37,9 @@ SHARED volatile uint64_t away_resumed_ns SET_TO(0);
 SHARED volatile uint32_t ring_bytes SET_TO(0);
 SHARED volatile uint32_t drains SET_TO(0);
 
+/* How often the reader is woken for unknown address spaces, at most. */
+SHARED const volatile uint64_t bell_gap_ns SET_TO(0);
+
 /* The share of samples that are not taken, of BPF_WALK_ALL. */
 SHARED volatile uint32_t left_out SET_TO(0);
 

@@ -119,6 +119,18 @@ static __noinline void send_more(void *ctx, struct scratch *scratch)
 	}
 }
 
+/* Until the reader has described an address space, its stacks cost much and have no calls. */
+static __always_inline void ring_bell(struct scratch *scratch)
+{
+	uint64_t now_ns = bpf_ktime_get_ns();
+	uint64_t mm = scratch->record.slice.head.key.mm;
+
+	if (now_ns - scratch->rang_ns < bell_gap_ns)
+		return;
+	scratch->rang_ns = now_ns;
+	bpf_ringbuf_output(&bell, &mm, sizeof(mm), BPF_RB_FORCE_WAKEUP);
+}
+
 /* Sends the registers and the stack, because a table is missing. False if it is lost. */
 static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8_t kind)
 {
@@ -140,6 +152,8 @@ static __always_inline bool send_slice(void *ctx, struct scratch *scratch, uint8
 	copy_red_zone(scratch, slice);
 	scratch->copy_most = has_room(scratch, 3) ? BPF_WALK_SLICE_BYTES : SHORT_BYTES;
 	count(BPF_WALK_COUNT_SLICES);
+	if (scratch->walk.stranger)
+		ring_bell(scratch);
 	if (!send_copy(ctx, scratch))
 		return false;
 	if (BPF_WALK_IS_FULL(slice->stack_bytes) && scratch->walk.fresh)

@@ -152,6 +152,7 @@ static __always_inline bool walk_user(const struct task_struct *task, struct scr
 	if (!space)
 		space = find_parent_space(task, &key); /* which changes the key */
 	walk->fresh = true;
+	walk->stranger = !space;
 	if (!space) {
 		count(BPF_WALK_COUNT_NO_SPACE);
 		return false;

@@ -183,6 +183,16 @@ static bool drained(struct perf_programs *base)
 	return news;
 }
 
+static int bell_fd(struct perf_programs *base)
+{
+	return walker_bell_fd(whole(base)->walker);
+}
+
+static bool take_bell(struct perf_programs *base)
+{
+	return walker_take_bell(whole(base)->walker);
+}
+
 static uint64_t count_lost_stacks(struct perf_programs *base, uint64_t lost)
 {
 	struct bpf_programs *programs = whole(base);
@@ -265,13 +275,15 @@ static void log_stats(const struct bpf_programs *programs)
 	walker_stats(programs->walker, &walker);
 	if (walker.runs > 0)
 		log_debug("eBPF: %llu runs of %llu ns, %llu slices (%llu without a known address "
-			  "space, %llu without a table), %llu KiB of tables",
+			  "space, %llu without a table), %llu KiB of tables; woken %llu times by "
+			  "unknown address spaces",
 			  (unsigned long long)walker.runs,
 			  (unsigned long long)(walker.run_ns / walker.runs),
 			  (unsigned long long)walker.counters[BPF_WALK_COUNT_SLICES],
 			  (unsigned long long)walker.counters[BPF_WALK_COUNT_NO_SPACE],
 			  (unsigned long long)walker.counters[BPF_WALK_COUNT_NO_TABLE],
-			  (unsigned long long)(walker.bytes >> 10));
+			  (unsigned long long)(walker.bytes >> 10),
+			  (unsigned long long)walker.bells);
 }
 
 static void stop(struct perf_programs *base)
@@ -316,6 +328,8 @@ const struct perf_programs_ops bpf_programs_ops = {
 	.count = count,
 	.close = close_programs,
 	.flush = flush,
+	.bell_fd = bell_fd,
+	.take_bell = take_bell,
 	.count_lost_stacks = count_lost_stacks,
 	.rate_changed = rate_changed,
 	.forget_stacks = forget_stacks,

@@ -12,6 +12,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/vec.h"
@@ -28,6 +29,10 @@
 #define AWAY_FEW 2048u
 #define AWAY_MANY 8192u
 #define AWAY_MOST 65536u
+
+/* How often they wake us for unknown address spaces, on each CPU. */
+#define BELL_NS NS_PER_MS
+#define BELL_MACHINE_NS (5 * NS_PER_MS)
 
 #define LOG_BYTES 4096u
 
@@ -102,6 +107,7 @@ static int set_sizes(struct wick_bpf *programs, const struct walker_config *conf
 		{programs->maps.spaces, many},
 		{programs->maps.sample_scratch, cpu_count},
 		{programs->maps.output, cpu_count},
+		{programs->maps.bell, (uint32_t)sysconf(_SC_PAGESIZE)},
 		{programs->maps.switch_scratch, config->away ? cpu_count : 1},
 		{programs->maps.away, config->away ? away : 1},
 		{programs->maps.watched, config->away ? many : 1},
@@ -182,6 +188,7 @@ static int set_up(struct wick_bpf *programs, const struct walker_config *config,
 	programs->rodata->with_counters = config->counters;
 	programs->rodata->with_python = config->interpreters != NULL;
 	programs->rodata->namespace_inode = config->namespace_inode;
+	programs->rodata->bell_gap_ns = config->machine ? BELL_MACHINE_NS : BELL_NS;
 	choose_programs(programs, config);
 	r = config->away ? set_watch(programs, config, err) : 0;
 	if (r < 0)

@@ -45,6 +45,12 @@
 #define CAP_PERFMON_BIT 38
 #define CAP_BPF_BIT 39
 
+/*
+ * Space for tables that is reserved in advance: the kernel takes some 20 ms to publish more, in
+ * which stacks of a new process have to be copied.
+ */
+#define SPARE_WORDS (2ull * BPF_WALK_CHUNK_WORDS)
+
 /* An address space that the programs know, or will receive. */
 struct space {
 	struct bpf_walk_key key;
@@ -75,6 +81,8 @@ struct walker {
 	bool eager;      /* load the tables of everything mapped, not only of what stacks reach */
 	bool knows_interrupts;
 	struct interpreters *interpreters; /* NULL: their calls are not read */
+	struct ring_buffer *bell;          /* NULL: there is none */
+	uint64_t bells;
 	uint32_t generation;
 	VEC(struct bpf_link *) links;
 	VEC(struct space) spaces;
@@ -163,6 +171,14 @@ int walker_probe(struct error *err)
 	return r;
 }
 
+static int on_bell(void *self, void *data, size_t size)
+{
+	(void)self;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
 int walker_open(const struct walker_config *config, struct walker **ret, struct error *err)
 {
 	SCOPED(walker) struct walker *walker = NULL;
@@ -184,6 +200,10 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 	if (r < 0)
 		return error_errno(err, r,
 				   "the eBPF engine cannot create the store of unwind tables");
+	(void)table_store_reserve(&walker->store, SPARE_WORDS); /* else when it is needed */
+	/* Without it, unknown address spaces are found at the next drain. */
+	walker->bell =
+		ring_buffer__new(bpf_map__fd(walker->programs->maps.bell), on_bell, NULL, NULL);
 	walker->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME); /* else the cost is not known */
 	*ret = scope_take(&walker);
 	return 0;
@@ -196,6 +216,7 @@ void walker_close(struct walker *walker)
 	walker_stop(walker);
 	vec_fini(&walker->links);
 	table_store_fini(&walker->store);
+	ring_buffer__free(walker->bell);
 	wick_bpf__destroy(walker->programs);
 	if (walker->stats_fd >= 0)
 		(void)close(walker->stats_fd);
@@ -248,6 +269,19 @@ void walker_pause_away(struct walker *walker, bool paused, uint64_t now_ns)
 void walker_set_ring(struct walker *walker, size_t ring_bytes)
 {
 	walker->programs->bss->ring_bytes = (uint32_t)ring_bytes;
+}
+
+int walker_bell_fd(const struct walker *walker)
+{
+	return walker->bell ? ring_buffer__epoll_fd(walker->bell) : -1;
+}
+
+bool walker_take_bell(struct walker *walker)
+{
+	int rang = walker->bell ? ring_buffer__consume(walker->bell) : 0;
+
+	walker->bells += rang > 0 ? (uint64_t)rang : 0;
+	return rang > 0;
 }
 
 void walker_drained(struct walker *walker)
@@ -619,6 +653,8 @@ bool walker_update(struct walker *walker, struct process_tracker *tracker)
 		}
 		space->wanted = false;
 	}
+	if (news)
+		(void)table_store_reserve(&walker->store, SPARE_WORDS); /* else when it is needed */
 	return news;
 }
 
@@ -689,7 +725,8 @@ void walker_stats(struct walker *walker, struct walker_stats *ret)
 	uint64_t wakeups_ns = 0;
 	uint64_t timed_ns;
 
-	*ret = (struct walker_stats){.bytes = table_store_bytes(&walker->store)};
+	*ret = (struct walker_stats){.bytes = table_store_bytes(&walker->store),
+				     .bells = walker->bells};
 	walker_sum_counters(bpf_map__fd(walker->programs->maps.counters), ret->counters,
 			    BPF_WALK_COUNTERS);
 	ret->counters[BPF_WALK_COUNT_AWAY_FULL] += walker->unkept;

@@ -54,6 +54,7 @@ struct walker_stats {
 	uint64_t switch_ns; /* time of these, and of the programs that see wakeups */
 	uint64_t own_ns;    /* the part of switch_ns that is for watched threads */
 	uint64_t bytes;     /* of tables and maps in the kernel */
+	uint64_t bells;     /* how often we were woken for unknown address spaces */
 };
 
 /* Whether it works here: 0, or a negative errno and the reason. Leaves nothing behind. */
@@ -89,6 +90,13 @@ void walker_pause_away(struct walker *walker, bool paused, uint64_t now_ns);
 void walker_set_ring(struct walker *walker, size_t ring_bytes);
 /* The rings are empty, or nearly. */
 void walker_drained(struct walker *walker);
+
+/*
+ * Becomes readable when a stack of an unknown address space was taken, until the bell is taken; -1:
+ * there is none. Whether it rang.
+ */
+int walker_bell_fd(const struct walker *walker);
+bool walker_take_bell(struct walker *walker);
 
 /* From now on the programs see threads leave their CPUs; see walker_watch() for which. */
 int walker_start(struct walker *walker, struct error *err);

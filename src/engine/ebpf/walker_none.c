@@ -82,6 +82,18 @@ void walker_set_ring(struct walker *walker, size_t ring_bytes)
 	(void)ring_bytes;
 }
 
+int walker_bell_fd(const struct walker *walker)
+{
+	(void)walker;
+	return -1;
+}
+
+bool walker_take_bell(struct walker *walker)
+{
+	(void)walker;
+	return false;
+}
+
 void walker_drained(struct walker *walker)
 {
 	(void)walker;

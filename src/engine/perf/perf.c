@@ -97,10 +97,23 @@ static void clear_wakeups(struct perf_engine *engine)
 		;
 }
 
+/* How long the record of what rang the bell is too new to be read; 0: none did. */
+static uint64_t heed_bell(struct perf_engine *engine)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (now_ns >= engine->bell_due_ns)
+		engine->bell_due_ns = 0;
+	if (perf_programs_take_bell(engine->programs) && engine->bell_due_ns == 0)
+		engine->bell_due_ns = now_ns + PERF_SETTLE_NS + NS_PER_MS / 10;
+	return engine->bell_due_ns > now_ns ? engine->bell_due_ns - now_ns : 0;
+}
+
 /* Updates the programs, and does so again soon if more is expected. */
 static void update_programs(struct perf_engine *engine)
 {
 	uint64_t soon_ns = engine->machine ? NEWS_MACHINE_NS : NEWS_NS;
+	uint64_t bell_ns = heed_bell(engine);
 	struct itimerspec times = {0};
 	uint64_t ticks;
 
@@ -109,6 +122,8 @@ static void update_programs(struct perf_engine *engine)
 	if (perf_programs_drained(engine->programs) || engine->news ||
 	    (engine->command && engine->output.stats.samples.count == 0))
 		times.it_value.tv_nsec = (long)soon_ns;
+	if (bell_ns > 0)
+		times.it_value.tv_nsec = (long)bell_ns;
 	engine->news = false;
 	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
 }

@@ -68,6 +68,7 @@ struct perf_engine {
 	bool clock;
 	struct perf_programs *programs;   /* that make the samples; NULL: the kernel does */
 	int timer_fd;                     /* with programs: when to bring them up to date */
+	uint64_t bell_due_ns;             /* when to read what rang their bell; 0: nothing did */
 	bool news;                        /* something was mapped since the last drain */
 	struct perf_record_layout layout; /* of all records: their events agree on it */
 	bool copies;                      /* samples carry registers and stack, which we walk */

@@ -632,7 +632,12 @@ static int arm_programs(struct perf_engine *engine, const struct engine_config *
 		.kernel_frames_hidden = engine->grant.kernel_frames_hidden,
 	};
 
-	return perf_programs_arm(engine->programs, &host, config, target, err);
+	int r = perf_programs_arm(engine->programs, &host, config, target, err);
+	int bell_fd = r == 0 ? perf_programs_bell_fd(engine->programs) : -1;
+
+	if (bell_fd >= 0)
+		(void)watch_ring(engine, bell_fd); /* else they are told later */
+	return r;
 }
 
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,

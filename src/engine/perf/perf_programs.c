@@ -41,6 +41,16 @@ int perf_programs_flush(struct perf_programs *programs, uint64_t until_ns, struc
 	return programs->ops->flush ? programs->ops->flush(programs, until_ns, err) : 0;
 }
 
+int perf_programs_bell_fd(struct perf_programs *programs)
+{
+	return programs->ops->bell_fd ? programs->ops->bell_fd(programs) : -1;
+}
+
+bool perf_programs_take_bell(struct perf_programs *programs)
+{
+	return programs->ops->take_bell && programs->ops->take_bell(programs);
+}
+
 bool perf_programs_drained(struct perf_programs *programs)
 {
 	return programs->ops->drained(programs);

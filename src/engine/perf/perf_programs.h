@@ -77,6 +77,8 @@ struct perf_programs_ops {
 		      struct engine_stats *stats);
 	void (*close)(struct perf_programs *programs);
 	/* Optional; NULL: there is nothing to do, or 0. */
+	int (*bell_fd)(struct perf_programs *programs);
+	bool (*take_bell)(struct perf_programs *programs);
 	int (*flush)(struct perf_programs *programs, uint64_t until_ns, struct error *err);
 	uint64_t (*count_lost_stacks)(struct perf_programs *programs, uint64_t lost);
 	int (*rate_changed)(struct perf_programs *programs, uint64_t now_ns, struct error *err);
@@ -121,6 +123,13 @@ int perf_programs_flush(struct perf_programs *programs, uint64_t until_ns, struc
  * whether there was anything new, in which case there is probably more soon.
  */
 bool perf_programs_drained(struct perf_programs *programs);
+
+/*
+ * A descriptor that is readable when the programs have met something that they must be told about;
+ * -1: none. Whether they have, since the last call.
+ */
+int perf_programs_bell_fd(struct perf_programs *programs);
+bool perf_programs_take_bell(struct perf_programs *programs);
 
 /* How many of these lost records were only the stack of a sample that is not lost. */
 uint64_t perf_programs_count_lost_stacks(struct perf_programs *programs, uint64_t lost);
