@@ -116,13 +116,13 @@ static __always_inline void note_code(struct scratch *scratch, uint64_t address)
 	}
 }
 
-/* C code made the call before a place. */
-static __noinline void mark_entry(struct scratch *scratch, uint32_t place)
+/* Sets a bit in the call at a place. */
+static __noinline void mark(struct scratch *scratch, uint32_t place, uint64_t bit)
 {
-	uint64_t last = (uint64_t)place - 1;
+	uint64_t at = place;
 
-	if (last < BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH)
-		scratch->record.stack.pcs[last] |= PYTHON_WORD_ENTRY;
+	if (at < BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH)
+		scratch->record.stack.pcs[at] |= bit;
 }
 
 /* One frame. */
@@ -156,7 +156,7 @@ static long python_step(uint32_t index, void *context)
 		calls->shims = 0;
 	} else {
 		if (calls->count > 0)
-			mark_entry(scratch, place);
+			mark(scratch, place - 1, PYTHON_WORD_ENTRY);
 		if (++calls->shims > 2)
 			return 1;
 	}
@@ -175,6 +175,23 @@ static __always_inline uint64_t first_frame(const struct python_layout *layout, 
 	    !read_word(frame + layout->c_frame, &frame))
 		return 0;
 	return frame;
+}
+
+/* As python_holds_gil(). */
+static __always_inline bool holds_gil(const struct python_layout *layout, uint64_t state)
+{
+	uint64_t gil = layout->runtime + layout->gil;
+	uint64_t holder;
+	uint64_t locked;
+
+	if (layout->gil == PYTHON_NO_OFFSET)
+		return false;
+	if (layout->version >= PYTHON_GIL_OF_INTERPRETER &&
+	    (!read_word(state + PYTHON_THREAD_INTERPRETER, &gil) ||
+	     !read_word(gil + layout->gil, &gil)))
+		return false;
+	return read_word(gil + PYTHON_GIL_HOLDER, &holder) && holder == state &&
+	       read_word(gil + PYTHON_GIL_LOCKED, &locked) && (int32_t)locked == 1;
 }
 
 /* Appends the calls to the record of a stack whose native part is there. */
@@ -202,7 +219,9 @@ GLOBAL int walk_python(struct scratch *scratch)
 		return 0;
 	}
 	if (calls->end == PYTHON_ROOT && calls->count > 0)
-		mark_entry(scratch, calls->first + calls->count);
+		mark(scratch, calls->first + calls->count - 1, PYTHON_WORD_ENTRY);
+	if (calls->count > 0 && holds_gil(&calls->layout, state))
+		mark(scratch, calls->first, PYTHON_WORD_HOLDS);
 	return (int)calls->count;
 }
 

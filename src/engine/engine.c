@@ -81,6 +81,19 @@ int engine_check_time(const struct engine_ops *ops, const struct engine_config *
 	return 0;
 }
 
+/* Who holds the lock is read with the calls of an interpreter. */
+static int check_holders(const struct engine_ops *ops, const struct engine_config *config,
+			 struct error *err)
+{
+	if (!config || !config->holders_only || ops->reads_calls)
+		return 0;
+	return error_advise(err,
+			    error_set(err, -EINVAL,
+				      "the %s engine does not know who holds Python's global lock",
+				      ops->name),
+			    "leave out --gil, or use --engine ebpf, signal or ptrace");
+}
+
 /* Off-CPU time without the requested wakers would be a different recording. */
 static int check_wakers(const struct engine_ops *ops, const struct engine_config *config,
 			struct error *err)
@@ -105,6 +118,8 @@ static int open_one(const struct engine_ops *ops, const struct engine_config *co
 		return error_set(err, -ENOMEM, "out of memory");
 	engine->ops = ops;
 	r = check_wakers(ops, config, err);
+	if (r == 0)
+		r = check_holders(ops, config, err);
 	if (r == 0)
 		r = ops->open(config, target, sink, &engine->self, err);
 	if (r < 0) {
@@ -263,6 +278,9 @@ void engine_stats(struct engine *engine, struct engine_stats *ret)
 {
 	*ret = (struct engine_stats){0};
 	engine->ops->stats(engine->self, true, ret);
+	/* What was left out on purpose is not missing. */
+	ret->samples.expected -= ret->python.others < ret->samples.expected ? ret->python.others
+									    : ret->samples.expected;
 }
 
 const char *engine_notice(struct engine *engine)

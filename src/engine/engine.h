@@ -86,6 +86,7 @@ struct engine_config {
 	bool kernel;            /* kernel frames too */
 	enum engine_unwind unwind;
 	enum engine_python python;
+	bool holders_only;    /* only threads that hold the global lock of a Python interpreter */
 	uint32_t stack_bytes; /* copied of a stack, if it is walked from a copy */
 	struct engine_heap heap;
 	bool overwrite_old; /* full rings drop their oldest samples, not the newest */
@@ -114,6 +115,7 @@ struct engine_ops {
 	const char *name;
 	const char *summary;
 	bool records_wakers; /* can record who ends a sleep; see engine_config */
+	bool reads_calls;    /* of interpreters, and who holds their global lock */
 	/* 0 when the engine works here, else a negative errno and the reason. */
 	int (*probe)(struct error *err);
 	int (*open)(const struct engine_config *config, const struct target *target,

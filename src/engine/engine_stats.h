@@ -69,6 +69,7 @@ struct engine_python_stats {
 	uint64_t torn;      /* samples whose calls were changing, or could not be read */
 	uint64_t unnamed;   /* samples whose calls were gone before their names were read */
 	uint64_t early;     /* samples before the interpreter of their process was found */
+	uint64_t others;    /* left out: their threads did not hold the interpreter's lock */
 	uint64_t processes; /* with an interpreter */
 	uint64_t refused;   /* processes with an interpreter that cannot be read */
 	char reason[160];   /* why, for the first of these */

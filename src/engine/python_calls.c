@@ -18,6 +18,7 @@ void python_calls_stats(struct interpreters *interpreters, struct engine_python_
 	ret->torn = counts->torn;
 	ret->unnamed = counts->unnamed;
 	ret->early = counts->early;
+	ret->others = counts->others;
 	ret->processes = counts->found;
 	ret->refused = counts->refused;
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", counts->reason);

@@ -103,6 +103,15 @@ int interpreter_learn_remote(struct interpreter *interpreter, pid_t pid, uint64_
 	return interpreter->ops->learn(interpreter->self, &reader, word);
 }
 
+bool interpreter_lock(const struct interpreter *interpreter, pid_t pid, struct language_range *ret)
+{
+	struct remote_pages *pages = &interpreter->languages->pages;
+	struct python_reader reader = {remote_pages_read, pages};
+
+	remote_pages_begin(pages, pid);
+	return interpreter->ops->lock(interpreter->self, &reader, ret);
+}
+
 int interpreter_walk(struct interpreter *interpreter, pid_t tid, uint64_t thread_pointer,
 		     uint64_t *words, uint32_t capacity, uint32_t *ret_count)
 {

@@ -61,6 +61,9 @@ struct language_ops {
 	 */
 	int (*walk)(void *self, const struct python_reader *reader, uint64_t thread_pointer,
 		    uint64_t *words, uint32_t capacity, uint32_t *ret_count);
+	/* Where the global lock of the runtime is, if it has one. False: unknown. */
+	bool (*lock)(const void *self, const struct python_reader *reader,
+		     struct language_range *ret);
 	/* Copies what a word refers to, unless it is known. Returns 0 or a negative errno. */
 	int (*learn)(void *self, const struct python_reader *reader, uint64_t word);
 	/* Returns 1, 0 if the frame is internal to the runtime, or -ENOENT if not learnt. */
@@ -95,6 +98,8 @@ int interpreter_walk(struct interpreter *interpreter, pid_t tid, uint64_t thread
 int interpreter_learn(struct interpreter *interpreter, const struct python_reader *reader,
 		      uint64_t word);
 int interpreter_learn_remote(struct interpreter *interpreter, pid_t pid, uint64_t word);
+/* Where the global lock of the interpreter is in the memory of the process. False: unknown. */
+bool interpreter_lock(const struct interpreter *interpreter, pid_t pid, struct language_range *ret);
 const struct language_range *interpreter_loops(const struct interpreter *interpreter,
 					       size_t *ret_count);
 int interpreter_name(const struct interpreter *interpreter, uint64_t word,

@@ -49,6 +49,8 @@ static bool read_own(void *context, uint64_t address, void *ret, uint32_t size)
 	return true;
 }
 
+static const struct python_reader own_reader = {read_own, NULL};
+
 bool python_calls_layout(struct python_layout *ret)
 {
 	const _Atomic uint64_t *told = preload.process->python;
@@ -135,13 +137,12 @@ static inline uint64_t word_at(uint64_t address)
 uint64_t python_calls_hash(struct preload_thread *thread, const struct python_layout *layout,
 			   uint32_t limit)
 {
-	const struct python_reader reader = {read_own, NULL};
-	uint64_t state = find_state(thread, layout, &reader);
+	uint64_t state = find_state(thread, layout, &own_reader);
 	bool is_number = layout->first_instruction == PYTHON_NO_OFFSET;
 	uint64_t sum = 0;
 	uint64_t frame;
 
-	if (state == 0 || python_first_frame(layout, &reader, state, &frame) != PYTHON_GOING)
+	if (state == 0 || python_first_frame(layout, &own_reader, state, &frame) != PYTHON_GOING)
 		return 0;
 	for (uint32_t i = 0; i < limit && is_place(frame); i++) {
 		uint64_t code = word_at(frame + layout->code) & ~7ull;
@@ -214,14 +215,13 @@ bool python_calls_send(struct preload_thread *thread, const struct python_layout
 uint32_t python_calls_read(struct preload_thread *thread, const struct python_layout *layout,
 			   uint64_t *words, uint32_t capacity)
 {
-	const struct python_reader reader = {read_own, NULL};
-	uint64_t state = find_state(thread, layout, &reader);
+	uint64_t state = find_state(thread, layout, &own_reader);
 	enum python_end end;
 	uint32_t calls;
 
 	if (state == 0)
 		return 0;
-	end = python_walk(layout, &reader, state, words, capacity, &calls);
+	end = python_walk(layout, &own_reader, state, words, capacity, &calls);
 	if (end == PYTHON_ROOT || end == PYTHON_DEPTH)
 		return calls;
 	preload_count(SESSION_PYTHON_TORN, 1);
@@ -239,6 +239,8 @@ uint32_t python_calls_take(struct preload_thread *thread, uint32_t count)
 	if (count >= PRELOAD_DEPTH || !python_calls_layout(&layout))
 		return 0;
 	calls = python_calls_read(thread, &layout, words, PRELOAD_DEPTH - count);
+	if (calls > 0 && python_holds_gil(&layout, &own_reader, thread->python_state))
+		words[0] |= PYTHON_WORD_HOLDS;
 	/* The sample has no names if there is no room; the next one tries again. */
 	(void)python_calls_send(thread, &layout, words, calls, reader, ring_put_code);
 	return calls;

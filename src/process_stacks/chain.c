@@ -175,6 +175,20 @@ bool chain_has_calls(const struct chain_frames *frames, const struct sample_reco
 	       !perf_is_mark(sample->chain[last - 1]) && python_is_word(sample->chain[last - 1]);
 }
 
+bool chain_holds_lock(const struct chain_frames *frames, const struct sample_record *sample)
+{
+	uint64_t first = sample->count;
+
+	if (!chain_has_calls(frames, sample))
+		return false;
+	first -= sample->chain[first - 1] == PERF_MARK_CUT;
+	/* Calls come last, the innermost first. */
+	while (first > 0 && !perf_is_mark(sample->chain[first - 1]) &&
+	       python_is_word(sample->chain[first - 1]))
+		first--;
+	return (sample->chain[first] & PYTHON_WORD_HOLDS) != 0;
+}
+
 /* Whether calls are missing at the root: else C code made the last one. */
 static bool merge_is_cut(const struct language_merge *merge)
 {

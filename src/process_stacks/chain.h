@@ -72,6 +72,8 @@ struct chain_frames {
 };
 
 /* Whether a chain has calls of an interpreter. */
+/* Whether the thread of such a sample held the interpreter's global lock. */
+bool chain_holds_lock(const struct chain_frames *frames, const struct sample_record *sample);
 bool chain_has_calls(const struct chain_frames *frames, const struct sample_record *sample);
 
 /*

@@ -19,6 +19,7 @@ struct interpreter_counts {
 	uint64_t torn;       /* samples whose calls were changing, or could not be read */
 	uint64_t unnamed;    /* samples whose calls were gone before their names were read */
 	uint64_t early;      /* samples before the interpreter was found, of processes with one */
+	uint64_t others;     /* samples left out, of threads without the global lock */
 	uint64_t found;      /* processes */
 	uint64_t refused;    /* processes with an interpreter that cannot be read: see reason */
 	char reason[160];    /* the first one */

@@ -24,6 +24,11 @@ enum python_entry {
 
 #define PYTHON_NO_OFFSET 0xffffu
 
+/* Of the global lock, in all versions. */
+#define PYTHON_GIL_HOLDER 8u  /* the thread state that has had it last */
+#define PYTHON_GIL_LOCKED 16u /* an int: 1 while one has it */
+#define PYTHON_GIL_BYTES 224u
+
 /* The words of a frame that are read; its members are within the first frame_bytes of these. */
 #define PYTHON_FRAME_WORDS 16u
 
@@ -54,10 +59,15 @@ struct python_layout {
 	uint16_t code_lines;
 	uint16_t ascii_bytes;
 	uint16_t unicode_bytes;
+	/*
+	 * The global lock: until 3.11 of the runtime, later of an interpreter, which points to it.
+	 * PYTHON_NO_OFFSET: unknown.
+	 */
+	uint16_t gil;
 	uint8_t entry;             /* enum python_entry */
 	uint8_t shim;              /* value of the byte for a shim, and of all above it */
 	uint8_t instruction_shift; /* of that number: 1 where it counts bytes */
-	uint8_t zero[3];
+	uint8_t zero[1];
 };
 
 _Static_assert(sizeof(struct python_layout) == 64, "is shared with other programs");

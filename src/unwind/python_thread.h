@@ -32,6 +32,8 @@ static inline bool python_is_thread(const struct python_layout *layout,
 #define PYTHON_THREAD_PREVIOUS 0u
 #define PYTHON_THREAD_INTERPRETER 16u
 
+#define PYTHON_GIL_OF_INTERPRETER 0x030cu /* since this version */
+
 /* Whether a thread state that was found before is still one: the list of threads leads to it. */
 static inline bool python_is_listed(const struct python_layout *layout,
 				    const struct python_reader *reader, uint64_t state)
@@ -45,6 +47,36 @@ static inline bool python_is_listed(const struct python_layout *layout,
 		return python_read_word(reader, from + layout->thread_next, &to) && to == state;
 	return python_read_word(reader, state + PYTHON_THREAD_INTERPRETER, &from) &&
 	       python_read_word(reader, from + layout->threads, &to) && to == state;
+}
+
+/* The address of the global lock of a thread; 0: unknown. */
+static inline uint64_t python_gil(const struct python_layout *layout,
+				  const struct python_reader *reader, uint64_t state)
+{
+	uint64_t interpreter;
+	uint64_t gil;
+
+	if (layout->gil == PYTHON_NO_OFFSET)
+		return 0;
+	if (layout->version < PYTHON_GIL_OF_INTERPRETER)
+		return layout->runtime + layout->gil;
+	return python_read_word(reader, state + PYTHON_THREAD_INTERPRETER, &interpreter) &&
+			       python_read_word(reader, interpreter + layout->gil, &gil)
+		       ? gil
+		       : 0;
+}
+
+/* Whether a thread holds the global lock. */
+static inline bool python_holds_gil(const struct python_layout *layout,
+				    const struct python_reader *reader, uint64_t state)
+{
+	uint64_t gil = python_gil(layout, reader, state);
+	uint64_t holder;
+	uint64_t locked;
+
+	return gil != 0 && python_read_word(reader, gil + PYTHON_GIL_HOLDER, &holder) &&
+	       holder == state && python_read_word(reader, gil + PYTHON_GIL_LOCKED, &locked) &&
+	       (int32_t)locked == 1;
 }
 
 /*

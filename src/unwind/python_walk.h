@@ -14,7 +14,8 @@
  *
  *	bit 63       set
  *	bit 62       set if C code called it: its interpreter loop ends here
- *	bits 61..45  the index of its instruction, PYTHON_INDEX_MAX if it is larger
+ *	bit 61       in the innermost call: set if the thread holds the global lock
+ *	bits 60..45  the index of its instruction, PYTHON_INDEX_MAX if it is larger
  *	bits 44..0   the address of its code object, divided by 8
  */
 
@@ -27,8 +28,9 @@
 
 #define PYTHON_WORD (1ull << 63)
 #define PYTHON_WORD_ENTRY (1ull << 62)
+#define PYTHON_WORD_HOLDS (1ull << 61)
 #define PYTHON_INDEX_SHIFT 45u
-#define PYTHON_INDEX_MAX 0x1fffeu
+#define PYTHON_INDEX_MAX 0xfffeu
 #define PYTHON_ADDRESS_LIMIT (1ull << 48)
 #define PYTHON_CODE_BYTES (1ll << 24) /* of the instructions of one function */
 
@@ -62,7 +64,7 @@ static inline uint64_t python_word_code(uint64_t word)
 
 static inline uint32_t python_word_index(uint64_t word)
 {
-	return (uint32_t)(word >> PYTHON_INDEX_SHIFT) & 0x1ffffu;
+	return (uint32_t)(word >> PYTHON_INDEX_SHIFT) & 0xffffu;
 }
 
 static inline bool python_is_word(uint64_t word)

@@ -41,7 +41,7 @@ static int set_up(void **state)
 	static struct world world;
 
 	fake_sink_init(&world.fake);
-	world.locks = offcpu_locks_new(&world.fake.sink);
+	world.locks = offcpu_locks_new(&world.fake.sink, NULL);
 	assert_non_null(world.locks);
 	*state = &world;
 	return 0;

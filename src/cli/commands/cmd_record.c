@@ -59,6 +59,7 @@ struct record_options {
 	uint64_t depth;
 	enum engine_unwind unwind;
 	enum engine_python python;
+	bool gil;
 	uint64_t stack_bytes;
 	enum overflow on_overflow;
 	bool kernel;
@@ -120,6 +121,8 @@ static const char *conflict(const struct command_context *context,
 	if (options->least_away_ns > 0 && options->mode == ENGINE_MODE_CPU &&
 	    option_source_of(context->set, &options->least_away_ns) == OPTION_FROM_COMMAND_LINE)
 		return "--min-block needs --mode offcpu or --mode wall";
+	if (options->gil && options->python == ENGINE_PYTHON_OFF)
+		return "--gil does not work with --python off";
 	if (options->wakers && options->mode == ENGINE_MODE_CPU &&
 	    option_source_of(context->set, &options->wakers) == OPTION_FROM_COMMAND_LINE)
 		return "--waker needs --mode offcpu or --mode wall";
@@ -323,6 +326,7 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 			     .depth = (uint32_t)options->depth,
 			     .unwind = options->unwind,
 			     .python = options->python,
+			     .holders_only = options->gil,
 			     .stack_bytes = (uint32_t)(options->stack_bytes & ~7ull),
 			     .overwrite_old = options->on_overflow == OVERFLOW_OVERWRITE_OLD,
 			     .kernel = options->kernel,
@@ -502,6 +506,9 @@ static const struct option_spec table[] = {
 	 .key = "sampling.python",
 	 .help = "how to show Python code: auto, Python calls among native frames; only, "
 		 "Python calls alone; off, the functions of the interpreter"},
+	{"gil", 0, OPTION_FLAG(struct record_options, gil),
+	 .help = "only threads that hold the global lock of a Python interpreter (GIL): all others "
+		 "are left out"},
 	{"on-overflow", 0,
 	 OPTION_ENUM(struct record_options, on_overflow, "drop-new", "overwrite-old"),
 	 .key = "sampling.on_overflow",

@@ -49,6 +49,7 @@ struct top_options {
 	uint64_t depth;
 	bool kernel;
 	enum engine_python python;
+	bool gil;
 	bool children;
 	bool all;
 	struct attach_options attach;
@@ -227,7 +228,8 @@ static int open_watch(struct top *top, int argc, char **argv, int *ret_exec, str
 			     .depth = (uint32_t)options->depth,
 			     .stack_bytes = ENGINE_STACK_BYTES,
 			     .kernel = options->kernel,
-			     .python = options->python},
+			     .python = options->python,
+			     .holders_only = options->gil},
 		.target = {.kind = kind_of_target(options),
 			   .ids = top->ids.items,
 			   .count = top->ids.count,
@@ -586,6 +588,9 @@ static const struct option_spec table[] = {
 	 .key = "sampling.python",
 	 .help = "how to show Python code: auto, Python calls among native frames; only, "
 		 "Python calls alone; off, the functions of the interpreter"},
+	{"gil", 0, OPTION_FLAG(struct top_options, gil),
+	 .help = "only threads that hold the global lock of a Python interpreter (GIL): all others "
+		 "are left out"},
 	{"kernel", 0, OPTION_TOGGLE(struct top_options, kernel), .key = "sampling.kernel",
 	 .help = "also sample kernel frames"},
 	{"children", 0, OPTION_TOGGLE(struct top_options, children), .key = "sampling.children",

@@ -188,6 +188,12 @@ static void print_python(FILE *out, const struct engine_stats *stats)
 				      python->early);
 		(void)fputc('\n', out);
 	}
+	if (python->others > 0)
+		(void)fprintf(out,
+			      "  python     %" PRIu64
+			      " samples of threads without the GIL were left "
+			      "out\n",
+			      python->others);
 	record_output_refused_python(out, stats);
 }
 

@@ -90,6 +90,7 @@ static int arm(struct perf_programs *base, const struct perf_programs_host *host
 	programs->clock = host->clock;
 	programs->kernel_frames_hidden = host->kernel_frames_hidden;
 	host->output->frames.interpreters = programs->interpreters;
+	host->output->holders_only = config->holders_only;
 	host->output->frames.sink = host->output->sink;
 	host->output->frames.calls_only = programs->calls_only;
 	walker_set_ring(programs->walker, host->ring_bytes);
@@ -245,6 +246,7 @@ static void add_python_stats(const struct bpf_programs *programs, const struct w
 	python_calls_stats(programs->interpreters, &found);
 	found.samples = ret->python.samples;
 	found.unnamed = ret->python.unnamed;
+	found.others = ret->python.others;
 	found.torn = walker->counters[BPF_WALK_COUNT_TORN];
 	ret->python = found;
 }

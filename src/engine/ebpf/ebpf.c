@@ -168,6 +168,7 @@ static int ebpf_engine_open(const struct engine_config *config, const struct tar
 
 const struct engine_ops ebpf_engine_ops = {
 	.name = "ebpf",
+	.reads_calls = true,
 	.summary = "eBPF programs, which walk stacks in the kernel with unwind tables",
 	.probe = ebpf_engine_probe,
 	.records_wakers = true,

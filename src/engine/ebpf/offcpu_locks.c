@@ -11,14 +11,18 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "elf/elf.h"
+#include "language/language.h"
 #include "model/lock_label.h"
 #include "model/sink.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
+#include "process_stacks/interpreters.h"
 
 /* How many maps may be read in a row, and the time until one more may be read. */
 #define READS_AT_ONCE 64u
 #define READ_GAP_NS (10 * NS_PER_MS)
+
+#define STATE_ASLEEP "sleeping"
 
 struct known_lock {
 	uint32_t number; /* of the process */
@@ -28,6 +32,7 @@ struct known_lock {
 
 struct offcpu_locks {
 	struct sink *sink;
+	const struct interpreters *interpreters; /* NULL: not known */
 	struct module_files *files;
 	VEC(struct known_lock) items;
 	struct id_index index;
@@ -40,13 +45,14 @@ struct offcpu_locks {
 	uint64_t reads;
 };
 
-struct offcpu_locks *offcpu_locks_new(struct sink *sink)
+struct offcpu_locks *offcpu_locks_new(struct sink *sink, const struct interpreters *interpreters)
 {
 	struct offcpu_locks *locks = calloc(1, sizeof(*locks));
 
 	if (!locks)
 		return NULL;
 	locks->sink = sink;
+	locks->interpreters = interpreters;
 	locks->files = module_files_new();
 	if (!locks->files) {
 		free(locks);
@@ -166,9 +172,21 @@ static void describe(struct offcpu_locks *locks, const struct offcpu_lock_owner 
 	bytes_put_u8(out, 0);
 }
 
-static uint32_t make_labels(struct offcpu_locks *locks, const char *lock)
+/* Whether it is a part of the global lock of the process's interpreter. */
+static bool is_global(const struct offcpu_locks *locks, const struct offcpu_lock_owner *owner,
+		      uint64_t address)
 {
-	const struct label labels[] = {{.key = "state", .value = "sleeping"},
+	const struct interpreter *interpreter =
+		locks->interpreters ? interpreters_of(locks->interpreters, owner->number) : NULL;
+	struct language_range range;
+
+	return interpreter && interpreter_lock(interpreter, owner->pid, &range) &&
+	       address >= range.start && address < range.end;
+}
+
+static uint32_t make_labels(struct offcpu_locks *locks, const char *state, const char *lock)
+{
+	const struct label labels[] = {{.key = "state", .value = state},
 				       {.key = LOCK_LABEL, .value = lock}};
 	uint32_t id = 0;
 
@@ -180,7 +198,7 @@ static uint32_t make_labels(struct offcpu_locks *locks, const char *lock)
 static uint32_t other_locks(struct offcpu_locks *locks)
 {
 	if (locks->others == 0)
-		locks->others = make_labels(locks, AWAY_LOCKS_OTHERS);
+		locks->others = make_labels(locks, STATE_ASLEEP, AWAY_LOCKS_OTHERS);
 	return locks->others;
 }
 
@@ -200,7 +218,10 @@ uint32_t offcpu_locks_label(struct offcpu_locks *locks, const struct offcpu_lock
 	if (locks->items.count >= AWAY_LOCKS_MAX)
 		return other_locks(locks);
 	describe(locks, owner, address, now_ns, &text);
-	lock.labels = text.failed ? 0 : make_labels(locks, (const char *)text.data);
+	if (!text.failed)
+		lock.labels = make_labels(
+			locks, is_global(locks, owner, address) ? AWAY_STATE_GIL : STATE_ASLEEP,
+			(const char *)text.data);
 	bytes_fini(&text);
 	/* If out of memory, it is described again next time. */
 	if (vec_push(&locks->items, lock) == 0 &&

@@ -19,8 +19,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct interpreters;
 struct offcpu_locks;
 struct sink;
+
+/* The state of a thread that waits for the global lock of a Python interpreter. */
+#define AWAY_STATE_GIL "waiting for the GIL"
 
 /* Locks beyond this number share one label. */
 #define AWAY_LOCKS_MAX 16384u
@@ -32,8 +36,8 @@ struct offcpu_lock_owner {
 	pid_t pid;
 };
 
-/* Borrows the sink. NULL: out of memory. */
-struct offcpu_locks *offcpu_locks_new(struct sink *sink);
+/* Borrows both; without interpreters (NULL), their locks are like others. NULL: out of memory. */
+struct offcpu_locks *offcpu_locks_new(struct sink *sink, const struct interpreters *interpreters);
 void offcpu_locks_free(struct offcpu_locks *locks); /* NULL is fine */
 
 /* The label set of a sleep for a lock; 0 on failure. */

@@ -104,7 +104,7 @@ int offcpu_watch_arm(struct bpf_programs *programs, const struct engine_config *
 	if (r < 0)
 		return r;
 	programs->places = offcpu_places_new();
-	programs->locks = offcpu_locks_new(programs->output->sink);
+	programs->locks = offcpu_locks_new(programs->output->sink, programs->interpreters);
 	if (!programs->places || !programs->locks)
 		return error_set(err, -ENOMEM, "out of memory");
 	programs->pace =

@@ -55,10 +55,15 @@ void perf_note_stack(struct sample_output *output, const struct sample_record *s
 	output->facts.cut = perf_is_truncated(output, sample);
 	output->facts.calls =
 		chain_has_calls(&output->frames, sample) ? STACK_CALLS_NAMED : STACK_CALLS_NONE;
+	output->facts.holds = chain_holds_lock(&output->frames, sample);
 }
 
 void perf_count_stack(struct sample_output *output, const struct stack_facts *facts)
 {
+	/* The sample is put next. */
+	output->left_out = output->holders_only && !facts->holds;
+	if (output->left_out)
+		return;
 	output->stats.stacks.frames += facts->frames;
 	output->stats.stacks.truncated += facts->cut;
 	output->stats.stacks.slices += facts->outside;
@@ -137,6 +142,10 @@ int perf_put_sample(struct sample_output *output, const struct sample_row *row, 
 {
 	if (row->stack == ID_NONE)
 		return perf_lose_sample(output, row->time_ns);
+	if (output->left_out) {
+		output->stats.python.others++;
+		return 0;
+	}
 	output->stats.samples.count++;
 	return put_row(output, &output->columns[0], row, err);
 }
@@ -150,7 +159,8 @@ int perf_put_counts(struct sample_output *output, const struct sample_row *row, 
 	int r;
 
 	/* The leader's own count comes first. */
-	if (row->stack == ID_NONE || count == 0 || sample->value_count != count + 1)
+	if (row->stack == ID_NONE || output->left_out || count == 0 ||
+	    sample->value_count != count + 1)
 		return 0;
 	memcpy(values, sample->values + 1, count * sizeof(*values));
 	r = counters_since(&output->counters, tid, row->cpu, values, count);

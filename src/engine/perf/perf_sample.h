@@ -63,6 +63,8 @@ struct sample_output {
 	size_t member_count;      /* of the group of events, without the leader */
 	struct counters counters; /* of these members */
 	struct stack_facts facts; /* of the stack that was read last */
+	bool holders_only;        /* leave out threads that do not hold their interpreter's lock */
+	bool left_out;            /* the sample of the facts that were counted last */
 	struct chain_frames frames;
 	struct perf_columns columns[1 + EVENT_MEMBERS_MAX]; /* of the event and of the members */
 };

@@ -21,6 +21,7 @@ struct stack_facts {
 	bool cut;      /* the root is missing */
 	bool outside;  /* walked outside the kernel */
 	uint8_t calls; /* enum stack_calls */
+	bool holds;    /* the thread held the global lock of its interpreter */
 };
 
 #endif

@@ -29,6 +29,7 @@
 #include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/raw_stacks.h"
+#include "unwind/python_walk.h"
 
 /* A stop costs more than a perf event, for which the usual default rate is meant. */
 #define DEFAULT_HZ 97u
@@ -44,6 +45,7 @@ struct ptrace_engine {
 	struct raw_stacks *stacks;
 	struct interpreters *interpreters; /* NULL: not read */
 	bool python_only;
+	bool holders_only;
 	int timer_fd;
 	int epoll_fd;
 	uint32_t schema;
@@ -131,6 +133,12 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 		.weight = &weight,
 	};
 
+	if (engine->holders_only &&
+	    (sample->word_count == 0 || !(sample->words[0] & PYTHON_WORD_HOLDS))) {
+		interpreters_counts(engine->interpreters)->others++;
+		interpreters_counts(engine->interpreters)->with_calls -= sample->word_count > 0;
+		return 0;
+	}
 	if (process_tracker_sample(engine->tracker, sample->pid, sample->tid, &process, &thread) ==
 	    0)
 		stack = raw_stacks_id(engine->stacks, process, &raw);
@@ -252,6 +260,7 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 	engine->python_only = config->python == ENGINE_PYTHON_ONLY;
 	if (config->python != ENGINE_PYTHON_OFF)
 		engine->interpreters = interpreters_new();
+	engine->holders_only = config->holders_only && engine->interpreters;
 	sampler.interpreters = engine->interpreters;
 	engine->tracker = process_tracker_new(engine->sink);
 	engine->stacks = engine->tracker ? raw_stacks_new(engine->sink, engine->tracker) : NULL;
@@ -417,6 +426,7 @@ static const char *ptrace_engine_notice(void *self)
 
 const struct engine_ops ptrace_engine_ops = {
 	.name = "ptrace",
+	.reads_calls = true,
 	.summary = "stops threads to walk their stacks; wall-clock time, without perf events",
 	.probe = ptrace_engine_probe,
 	.open = ptrace_engine_open,

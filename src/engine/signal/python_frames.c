@@ -20,6 +20,7 @@ void python_frames_init(struct python_frames *frames, const struct engine_config
 {
 	frames->tracker = tracker;
 	frames->only = config->python == ENGINE_PYTHON_ONLY;
+	frames->holders_only = config->holders_only;
 	frames->overwritten = config->overwrite_old;
 	if (config->python != ENGINE_PYTHON_OFF)
 		frames->interpreters = interpreters_new();
@@ -124,13 +125,20 @@ enum python_split python_frames_split(const struct python_frames *frames, struct
 	return PYTHON_SPLIT_UNNAMED;
 }
 
-void python_frames_count(const struct python_frames *frames, enum python_split split)
+bool python_frames_take(const struct python_frames *frames, struct raw_stack *stack)
 {
+	enum python_split split = python_frames_split(frames, stack);
 	struct interpreter_counts *counts;
 
 	if (!frames->interpreters)
-		return;
+		return true;
 	counts = interpreters_counts(frames->interpreters);
+	if (frames->holders_only &&
+	    (split == PYTHON_SPLIT_NONE || !(stack->words[0] & PYTHON_WORD_HOLDS))) {
+		counts->others++;
+		return false;
+	}
 	counts->with_calls += split == PYTHON_SPLIT_CALLS;
 	counts->unnamed += split == PYTHON_SPLIT_UNNAMED;
+	return true;
 }

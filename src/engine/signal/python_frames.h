@@ -22,6 +22,7 @@ struct python_frames {
 	struct process_tracker *tracker;
 	struct interpreters *interpreters; /* NULL: calls are not read */
 	bool only;                         /* leave out native frames */
+	bool holders_only;                 /* leave out threads without the global lock */
 	bool overwritten;                  /* full rings drop their oldest records */
 };
 
@@ -48,7 +49,7 @@ enum python_split {
 
 /* Separates the calls of a stack from its addresses. */
 enum python_split python_frames_split(const struct python_frames *frames, struct raw_stack *stack);
-/* Counts a sample. */
-void python_frames_count(const struct python_frames *frames, enum python_split split);
+/* The same for the stack of a sample, which is counted. False: it is to be left out. */
+bool python_frames_take(const struct python_frames *frames, struct raw_stack *stack);
 
 #endif

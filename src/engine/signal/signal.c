@@ -275,7 +275,8 @@ static int on_sample(void *self, struct process_file *file, const struct process
 		.weight = &sample->weight_ns,
 	};
 
-	python_frames_count(&engine->python, python_frames_split(&engine->python, &raw));
+	if (!python_frames_take(&engine->python, &raw) && !sample->texts)
+		return 0;
 	if (process_tracker_sample(engine->tracker, file->pid, (pid_t)sample->tid, &process,
 				   &thread) == 0)
 		stack = raw_stacks_id(engine->stacks, process, &raw);
@@ -440,9 +441,7 @@ static int signal_engine_start(void *self, struct error *err)
 
 static int signal_engine_fd(void *self)
 {
-	struct signal_engine *engine = self;
-
-	return engine->session.wake_fd;
+	return ((struct signal_engine *)self)->session.wake_fd;
 }
 
 static int signal_engine_stop(void *self, struct error *err)
@@ -779,6 +778,7 @@ static int signal_engine_open(const struct engine_config *config, const struct t
 
 const struct engine_ops signal_engine_ops = {
 	.name = "signal",
+	.reads_calls = true,
 	.summary = "timers inside programs that wick starts; needs no privileges",
 	.probe = signal_engine_probe,
 	.suits = signal_engine_suits,

@@ -21,6 +21,7 @@
 static const struct python_structs tables[] = {
 	{
 		.frames = {.version = 0x0309,
+			   .gil = 352,
 			   .interpreters = 32,
 			   .interpreter_next = 0,
 			   .threads = 8,
@@ -45,6 +46,7 @@ static const struct python_structs tables[] = {
 	},
 	{
 		.frames = {.version = 0x030a,
+			   .gil = PYTHON_NO_OFFSET,
 			   .interpreters = 32,
 			   .interpreter_next = 0,
 			   .threads = 8,
@@ -68,6 +70,7 @@ static const struct python_structs tables[] = {
 	},
 	{
 		.frames = {.version = 0x030b,
+			   .gil = 360,
 			   .interpreters = 40,
 			   .interpreter_next = 0,
 			   .threads = 16,
@@ -92,6 +95,7 @@ static const struct python_structs tables[] = {
 	},
 	{
 		.frames = {.version = 0x030c,
+			   .gil = PYTHON_NO_OFFSET,
 			   .interpreters = 40,
 			   .interpreter_next = 0,
 			   .threads = 72,
@@ -136,14 +140,15 @@ struct debug_places {
 	uint16_t first_line;
 	uint16_t first_instruction;
 	uint16_t ascii_bytes;
+	uint16_t gil;
 };
 
 #define DEBUG_VERSION 8u
 #define DEBUG_FREE_THREADED 16u
 
 static const struct debug_places debug_places[] = {
-	{0x030d, 40, 64, 72, 168, 184, 192, 232, 240, 248, 264, 280, 296, 304, 312, 344, 560},
-	{0x030e, 40, 64, 72, 192, 208, 216, 256, 264, 272, 288, 320, 336, 344, 352, 384, 640},
+	{0x030d, 40, 64, 72, 168, 184, 192, 232, 240, 248, 264, 280, 296, 304, 312, 344, 560, 112},
+	{0x030e, 40, 64, 72, 192, 208, 216, 256, 264, 272, 288, 320, 336, 344, 352, 384, 640, 120},
 };
 
 static uint64_t number_at(const uint8_t *bytes, uint16_t place)
@@ -176,6 +181,7 @@ static bool fill(const struct debug_places *places, const uint8_t *bytes,
 	frames->interpreters = offset_at(bytes, places->interpreters, 0x8000, &good);
 	frames->interpreter_next = offset_at(bytes, places->interpreter_next, 0x8000, &good);
 	frames->threads = offset_at(bytes, places->threads, 0x8000, &good);
+	frames->gil = offset_at(bytes, places->gil, 0x8000, &good);
 	frames->thread_next = offset_at(bytes, places->thread_next, 0x800, &good);
 	frames->frame = offset_at(bytes, places->frame, 0x800, &good);
 	frames->thread_id = offset_at(bytes, places->thread_id, 0x800, &good);

@@ -130,11 +130,31 @@ static int walk(void *self, const struct python_reader *reader, uint64_t thread_
 {
 	const struct python_layout *frames = layout(self);
 	uint64_t state = find_thread(self, reader, thread_pointer);
+	enum python_end end;
 
 	*ret_count = 0;
 	if (state == 0)
 		return PYTHON_NO_THREAD;
-	return (int)python_walk(frames, reader, state, words, capacity, ret_count);
+	end = python_walk(frames, reader, state, words, capacity, ret_count);
+	if (*ret_count > 0 && python_holds_gil(frames, reader, state))
+		words[0] |= PYTHON_WORD_HOLDS;
+	return (int)end;
+}
+
+/* That of the main interpreter: others share it, unless they were made otherwise. */
+static bool lock(const void *self, const struct python_reader *reader, struct language_range *ret)
+{
+	const struct python_layout *frames = layout(self);
+	uint64_t gil = frames->runtime + frames->gil;
+
+	if (frames->gil == PYTHON_NO_OFFSET)
+		return false;
+	if (frames->version >= PYTHON_GIL_OF_INTERPRETER &&
+	    (!python_read_word(reader, frames->runtime + frames->interpreters, &gil) || gil == 0 ||
+	     !python_read_word(reader, gil + frames->gil, &gil) || gil == 0))
+		return false;
+	*ret = (struct language_range){gil, gil + PYTHON_GIL_BYTES};
+	return true;
 }
 
 static struct known_code *find_code(const struct python *python, uint64_t address)
@@ -236,6 +256,7 @@ const struct language_ops python_language = {
 	.loops = loops,
 	.layout = layout,
 	.walk = walk,
+	.lock = lock,
 	.learn = learn,
 	.name = name,
 	.generation = generation,
