@@ -453,7 +453,7 @@ static bool copy_moving_ring(struct process_file *file, uint32_t index,
 	if (!read_at(file, slot_offset(file, index), slot, sizeof(*slot)))
 		return false;
 	atomic_thread_fence(memory_order_acquire);
-	/* The words of one read come in any order, and an older `oldest` makes the ring too long. */
+	/* The words of one read come in any order; an older `oldest` makes the ring too long. */
 	if (!read_oldest(file, index))
 		return false;
 	oldest = atomic_load_explicit(&slot->oldest, memory_order_relaxed);
