@@ -36,10 +36,19 @@ struct language_place {
 struct language_range {
 	uint64_t start;
 	uint64_t end;
+	/* A function that the loop calls to do its work: its frames are not shown either. */
+	bool is_inner;
 };
 
+/* The C library's thread id is its own structure, below the thread pointer of aarch64. */
+#if defined(__aarch64__)
+#define LANGUAGE_THREAD_SLACK 8192u
+#else
+#define LANGUAGE_THREAD_SLACK 0u
+#endif
+
 struct language_ops {
-	const char *language; /* "python" */
+	const char *language; /* as people write it: "Python" */
 	/* A cache of what is known about runtimes' files, which many processes share. */
 	void *(*files_new)(void); /* NULL if out of memory */
 	void (*files_free)(void *files);
@@ -107,5 +116,11 @@ int interpreter_name(const struct interpreter *interpreter, uint64_t word,
 uint64_t interpreter_generation(const struct interpreter *interpreter);
 const struct python_layout *interpreter_layout(const struct interpreter *interpreter);
 const char *interpreter_language(const struct interpreter *interpreter);
+
+static inline struct language_range language_range_moved(const struct language_range *range,
+							 uint64_t bias)
+{
+	return (struct language_range){range->start + bias, range->end + bias, range->is_inner};
+}
 
 #endif

@@ -4,14 +4,30 @@
 #include "language/language.h"
 #include "unwind/python_walk.h"
 
-static bool is_loop(const struct language_merge *merge, uint32_t i)
+/* The range of the loop's code that frame i is in; NULL: none. */
+static const struct language_range *range_of(const struct language_merge *merge, uint32_t i)
 {
 	uint64_t pc = merge->pcs[i] - (i > 0); /* all but the leaf are return addresses */
 
 	for (size_t j = 0; j < merge->loop_count; j++)
 		if (pc >= merge->loops[j].start && pc < merge->loops[j].end)
-			return true;
-	return false;
+			return &merge->loops[j];
+	return NULL;
+}
+
+static bool is_loop(const struct language_merge *merge, uint32_t i)
+{
+	const struct language_range *range = range_of(merge, i);
+
+	return range && !range->is_inner;
+}
+
+/* Whether frame i works for the loop that called it, which the calls stand for. */
+static bool is_inner(const struct language_merge *merge, uint32_t i)
+{
+	const struct language_range *range = range_of(merge, i);
+
+	return range && range->is_inner && i + 1 < merge->count && is_loop(merge, i + 1);
 }
 
 static uint32_t count_loops(const struct language_merge *merge, uint32_t from)
@@ -86,6 +102,8 @@ uint32_t language_merge(const struct language_merge *merge, uint64_t *ret)
 
 		if (gap > 0 && i == gap)
 			count += put_missing(merge, &at, gap, ret + count);
+		if (empty == 0 && is_inner(merge, i))
+			continue;
 		if (is_loop(merge, i)) {
 			if (empty > 0) {
 				empty--;

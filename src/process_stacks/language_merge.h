@@ -10,7 +10,8 @@
  *	merged   read  call  key   sort  call  sorter  top  main
  *
  * Each loop is replaced by the calls up to the next one that C code made. A loop without calls, at
- * the moment that it begins or ends, stays.
+ * the moment that it begins or ends, stays. Some loops are two functions: the one that C code calls
+ * counts, and the other one, which it calls, is left out.
  */
 
 #include <stdbool.h>

@@ -18,7 +18,10 @@
 #define D (PYTHON_WORD | PYTHON_WORD_ENTRY | 4)
 #define MOST 8
 
-static const struct language_range loop = {100, 200};
+/* Some loops call a function that does their work: [300, 400). */
+#define INNER 350
+
+static const struct language_range loops[] = {{100, 200, false}, {300, 400, true}};
 
 struct merge_case {
 	uint64_t pcs[MOST]; /* 0 ends them */
@@ -38,8 +41,8 @@ static uint32_t length(const uint64_t *words)
 static void expect(const struct merge_case *cases, size_t count, bool whole, bool only)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct language_merge merge = {.loops = &loop,
-					       .loop_count = 1,
+		struct language_merge merge = {.loops = loops,
+					       .loop_count = 2,
 					       .pcs = cases[i].pcs,
 					       .count = length(cases[i].pcs),
 					       .words = cases[i].words,
@@ -76,8 +79,8 @@ static void calls_of_missing_frames_are_at_the_gap(void **state)
 	static const uint64_t pcs[] = {LOOP, 5, LANGUAGE_MERGE_GAP, 6, LOOP, 7};
 	static const uint64_t words[] = {A, C, D, B, D, C};
 	static const uint64_t expected[] = {A, C, 5, D, B, D, LANGUAGE_MERGE_GAP, 6, C, 7};
-	struct language_merge merge = {.loops = &loop,
-				       .loop_count = 1,
+	struct language_merge merge = {.loops = loops,
+				       .loop_count = 2,
 				       .pcs = pcs,
 				       .count = sizeof(pcs) / sizeof(pcs[0]),
 				       .words = words,
@@ -88,6 +91,23 @@ static void calls_of_missing_frames_are_at_the_gap(void **state)
 	(void)state;
 	assert_int_equal(language_merge(&merge, merged), sizeof(expected) / sizeof(expected[0]));
 	assert_memory_equal(merged, expected, sizeof(expected));
+}
+
+static void the_function_that_works_for_a_loop_is_left_out(void **state)
+{
+	static const struct merge_case cases[] = {
+		{{INNER, LOOP, 9}, {C}, {C, 9}},
+		{{5, INNER, LOOP, 6, INNER, LOOP, 7}, {A, C, B, D}, {5, A, C, 6, B, D, 7}},
+		/* The loop itself, between two instructions. */
+		{{LOOP, 6, INNER, LOOP, 7}, {C, D}, {C, 6, D, 7}},
+		/* It has just begun. */
+		{{INNER, LOOP, 6, INNER, LOOP, 7}, {C}, {INNER, LOOP, 6, C, 7}},
+		/* Called by something else, it is an ordinary function. */
+		{{INNER, 6, LOOP, 7}, {C}, {INNER, 6, C, 7}},
+	};
+
+	(void)state;
+	EXPECT(cases, true, false);
 }
 
 static void a_loop_that_has_just_begun_stays(void **state)
@@ -138,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_loop_is_replaced_by_its_calls),
 		cmocka_unit_test(calls_of_missing_frames_are_at_the_gap),
+		cmocka_unit_test(the_function_that_works_for_a_loop_is_left_out),
 		cmocka_unit_test(a_loop_that_has_just_begun_stays),
 		cmocka_unit_test(calls_without_a_loop_of_their_own_stay_in_order),
 		cmocka_unit_test(what_lacks_its_root_is_matched_from_the_leaf),

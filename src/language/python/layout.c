@@ -5,17 +5,11 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "language/language.h"
 #include "unwind/python_walk.h"
 
 #define DEBUG_COOKIE "xdebugpy"
 #define DEBUG_BYTES 704u
-
-/* The C library's thread id is its own structure, below the thread pointer of aarch64. */
-#if defined(__aarch64__)
-#define THREAD_SLACK 8192u
-#else
-#define THREAD_SLACK 0u
-#endif
 
 /* Versions whose structures are known in advance. */
 static const struct python_structs tables[] = {
@@ -239,7 +233,7 @@ int python_structs_find(uint32_t version, uint64_t runtime, const struct python_
 	if (why)
 		return -ENOTSUP;
 	found.frames.runtime = runtime;
-	found.frames.thread_slack = THREAD_SLACK;
+	found.frames.thread_slack = LANGUAGE_THREAD_SLACK;
 	found.frames.code_file = found.code.file;
 	found.frames.code_name = found.code.name;
 	found.frames.code_lines = found.code.lines;

@@ -3,24 +3,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "base/id_index.h"
-#include "base/vec.h"
+#include "language/known_codes.h"
 #include "language/language.h"
 #include "language/python/code.h"
 #include "language/python/runtime.h"
+#include "language/runtime_files.h"
 #include "unwind/python_thread.h"
 #include "unwind/python_walk.h"
-
-#define CODES_MAX 65536u /* forgotten and learnt again beyond that */
-
-struct known_code {
-	uint64_t address;
-	struct python_code_key key;
-	struct python_code code;
-};
 
 #define THREADS 512u /* whose state is remembered */
 
@@ -33,19 +24,23 @@ struct known_thread {
 struct python {
 	struct python_runtime runtime;
 	struct known_thread threads[THREADS];
-	VEC(struct known_code) codes;
-	struct id_index index;
-	uint64_t generation;
+	struct known_codes codes;
 };
 
 static void *files_new(void)
 {
-	return python_files_new();
+	return runtime_files_new(&python_runtime_kind);
 }
 
 static void files_free(void *files)
 {
-	python_files_free(files);
+	runtime_files_free(files);
+}
+
+static void free_code(void *code)
+{
+	python_code_fini(code);
+	free(code);
 }
 
 static int find(void *files, pid_t pid, const struct maps *maps, void **ret_self, struct error *err)
@@ -56,11 +51,13 @@ static int find(void *files, pid_t pid, const struct maps *maps, void **ret_self
 	if (!python)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = python_runtime_find(files, pid, maps, &python->runtime, err);
-	if (r < 0)
+	if (r < 0) {
 		free(python);
-	else
-		*ret_self = python;
-	return r;
+		return r;
+	}
+	python->codes.free_code = free_code;
+	*ret_self = python;
+	return 0;
 }
 
 /* Names are learnt again: the child may replace code objects. */
@@ -69,27 +66,18 @@ static void *fork_python(const void *self)
 	const struct python *parent = self;
 	struct python *child = calloc(1, sizeof(*child));
 
-	if (child)
-		child->runtime = parent->runtime;
+	if (!child)
+		return NULL;
+	child->runtime = parent->runtime;
+	child->codes.free_code = free_code;
 	return child;
-}
-
-static void forget_all(struct python *python)
-{
-	for (size_t i = 0; i < python->codes.count; i++)
-		python_code_fini(&python->codes.items[i].code);
-	python->codes.count = 0;
-	id_index_clear(&python->index);
-	python->generation++;
 }
 
 static void free_python(void *self)
 {
 	struct python *python = self;
 
-	forget_all(python);
-	vec_fini(&python->codes);
-	id_index_fini(&python->index);
+	known_codes_fini(&python->codes);
 	free(python);
 }
 
@@ -153,35 +141,8 @@ static bool lock(const void *self, const struct python_reader *reader, struct la
 	    (!python_read_word(reader, frames->runtime + frames->interpreters, &gil) || gil == 0 ||
 	     !python_read_word(reader, gil + frames->gil, &gil) || gil == 0))
 		return false;
-	*ret = (struct language_range){gil, gil + PYTHON_GIL_BYTES};
+	*ret = (struct language_range){.start = gil, .end = gil + PYTHON_GIL_BYTES};
 	return true;
-}
-
-static struct known_code *find_code(const struct python *python, uint64_t address)
-{
-	struct id_probe probe = id_index_probe(&python->index, hash_pair(address, 0));
-	uint32_t id;
-
-	while ((id = id_probe_next(&python->index, &probe)) != ID_NONE)
-		if (python->codes.items[id].address == address)
-			return &python->codes.items[id];
-	return NULL;
-}
-
-static int add_code(struct python *python, const struct known_code *known)
-{
-	int r;
-
-	if (python->codes.count >= CODES_MAX)
-		forget_all(python);
-	r = vec_push(&python->codes, *known);
-	if (r == 0) {
-		r = id_index_add(&python->index, hash_pair(known->address, 0),
-				 (uint32_t)python->codes.count - 1);
-		if (r < 0)
-			python->codes.count--;
-	}
-	return r;
 }
 
 static bool is_code(const struct python *python, const struct python_reader *reader,
@@ -198,43 +159,46 @@ static int learn(void *self, const struct python_reader *reader, uint64_t word)
 {
 	struct python *python = self;
 	const struct python_code_layout *code_layout = &python->runtime.structs.code;
-	struct known_code read = {.address = python_word_code(word)};
-	struct known_code *known = find_code(python, read.address);
-	int r = python_code_key(code_layout, reader, read.address, &read.key);
+	uint64_t address = python_word_code(word);
+	struct python_code_key pointers;
+	struct python_code *code;
+	struct code_key key;
+	int r = python_code_key(code_layout, reader, address, &pointers);
 
 	if (r < 0)
 		return r;
-	if (known && memcmp(&known->key, &read.key, sizeof(read.key)) == 0)
+	key = (struct code_key){
+		{pointers.name, pointers.file, pointers.lines, pointers.first_line}};
+	if (known_codes_has(&python->codes, address, &key))
 		return 0;
-	if (!is_code(python, reader, read.address))
+	if (!is_code(python, reader, address))
 		return -EINVAL;
-	r = python_code_read(code_layout, reader, &read.key, &read.code);
-	if (r < 0)
+	code = malloc(sizeof(*code));
+	if (!code)
+		return -ENOMEM;
+	r = python_code_read(code_layout, reader, &pointers, code);
+	if (r < 0) {
+		free(code);
 		return r;
-	if (known) {
-		python_code_fini(&known->code);
-		*known = read;
-		python->generation++;
-		return 0;
 	}
-	r = add_code(python, &read);
-	if (r < 0)
-		python_code_fini(&read.code);
-	return r;
+	return known_codes_put(&python->codes, address, &key, code);
 }
 
 static int name(const void *self, uint64_t word, struct language_place *ret)
 {
-	const struct known_code *known = find_code(self, python_word_code(word));
+	const struct python *python = self;
+	const struct known_code *known = known_codes_find(&python->codes, python_word_code(word));
+	const struct python_code *code;
 
 	if (!known)
 		return -ENOENT;
-	if (!known->code.name)
+	code = known->code;
+	if (!code->name)
 		return 0;
 	*ret = (struct language_place){
-		.function = known->code.name,
-		.file = known->code.file,
-		.line = python_code_line(&known->code, python_word_index(word)),
+		.function = code->name,
+		.file = code->file,
+		.line = python_code_line(code, python_word_index(word)),
 	};
 	return 1;
 }
@@ -243,11 +207,11 @@ static uint64_t generation(const void *self)
 {
 	const struct python *python = self;
 
-	return python->generation;
+	return python->codes.generation;
 }
 
 const struct language_ops python_language = {
-	.language = "python",
+	.language = "Python",
 	.files_new = files_new,
 	.files_free = files_free,
 	.find = find,

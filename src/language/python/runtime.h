@@ -4,18 +4,19 @@
 
 /*
  * runtime: finds the CPython interpreter of a process, in its executable or in a libpython,
- * stripped or not. What is found out about a file is kept for the next process.
+ * stripped or not.
  */
 
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "language/loop_code.h"
 #include "language/python/layout.h"
-#include "language/python/loop_code.h"
 
 struct error;
 struct maps;
-struct python_files;
+struct runtime_files;
+struct runtime_kind;
 
 struct python_runtime {
 	struct python_structs structs;
@@ -23,14 +24,13 @@ struct python_runtime {
 	size_t loop_count;
 };
 
-struct python_files *python_files_new(void); /* NULL if out of memory */
-void python_files_free(struct python_files *files);
+extern const struct runtime_kind python_runtime_kind;
 
 /*
- * Returns 0 or a negative errno: -ENOENT if the process has none, -ENOTSUP if it cannot be read
- * (err says why).
+ * files are of python_runtime_kind. Returns 0 or a negative errno: -ENOENT if the process has none,
+ * -ENOTSUP if it cannot be read (err says why).
  */
-int python_runtime_find(struct python_files *files, pid_t pid, const struct maps *maps,
+int python_runtime_find(struct runtime_files *files, pid_t pid, const struct maps *maps,
 			struct python_runtime *ret, struct error *err);
 
 #endif
