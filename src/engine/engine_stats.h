@@ -73,6 +73,7 @@ struct engine_python_stats {
 	uint64_t processes; /* with an interpreter */
 	uint64_t refused;   /* processes with an interpreter that cannot be read */
 	char reason[160];   /* why, for the first of these */
+	char languages[64]; /* of those found: "Python or Ruby" */
 };
 
 /* What the kernel granted of what was requested. */

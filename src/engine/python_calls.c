@@ -21,5 +21,6 @@ void python_calls_stats(struct interpreters *interpreters, struct engine_python_
 	ret->others = counts->others;
 	ret->processes = counts->found;
 	ret->refused = counts->refused;
+	(void)snprintf(ret->languages, sizeof(ret->languages), "%s", counts->languages);
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", counts->reason);
 }

@@ -69,7 +69,7 @@ static const struct {
 	[1 + ORIGIN_JIT] = {"JIT", "green"},
 	[1 + ORIGIN_UNKNOWN] = {"Unknown", "darkgrey"},
 	[1 + ORIGIN_TRUNCATED] = {"Truncated", "transparent"},
-	[1 + ORIGIN_INTERPRETED] = {"Python", "blue"},
+	[1 + ORIGIN_INTERPRETED] = {"Interpreted", "blue"},
 };
 
 static void *firefox_begin(void)

@@ -40,7 +40,7 @@ enum function_origin {
 	ORIGIN_JIT = 3,
 	ORIGIN_UNKNOWN = 4,     /* no symbol: module+0xoffset, or an address in no module */
 	ORIGIN_TRUNCATED = 5,   /* the pseudo frame [truncated]: at the root or in a gap */
-	ORIGIN_INTERPRETED = 6, /* a call that an interpreter reports: Python */
+	ORIGIN_INTERPRETED = 6, /* a call that an interpreter reports: Python, Ruby */
 };
 
 struct profile_function {

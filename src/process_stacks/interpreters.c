@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -19,6 +20,7 @@
 struct process_interpreter {
 	uint32_t number;
 	struct interpreter *interpreter; /* NULL: it cannot be read */
+	bool refused;                    /* and counted so */
 };
 
 struct interpreters {
@@ -67,6 +69,17 @@ struct interpreter *interpreters_of(const struct interpreters *interpreters, uin
 	return process ? process->interpreter : NULL;
 }
 
+/* Adds a language to those that were found: "Python", "Python or Ruby". */
+static void note_language(struct interpreter_counts *counts, const char *language)
+{
+	size_t length = strlen(counts->languages);
+
+	if (strstr(counts->languages, language))
+		return;
+	(void)snprintf(counts->languages + length, sizeof(counts->languages) - length, "%s%s",
+		       length > 0 ? " or " : "", language);
+}
+
 struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_t number, pid_t pid)
 {
 	const struct process_interpreter *known = find(interpreters, number);
@@ -97,6 +110,8 @@ struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_
 	counts->refused += r < 0;
 	if (r < 0 && counts->reason[0] == '\0')
 		(void)snprintf(counts->reason, sizeof(counts->reason), "%.159s", err.text);
+	if (r == 0)
+		note_language(counts, interpreter_language(process.interpreter));
 	return process.interpreter;
 }
 
@@ -115,6 +130,27 @@ void interpreters_fork(struct interpreters *interpreters, uint32_t number, uint3
 		interpreter_close(process.interpreter);
 	else
 		interpreters->counts.found++;
+}
+
+const struct python_layout *interpreters_layout(struct interpreters *interpreters, uint32_t number)
+{
+	struct process_interpreter *process = find(interpreters, number);
+	struct interpreter_counts *counts = &interpreters->counts;
+	const struct python_layout *layout;
+
+	if (!process || !process->interpreter)
+		return NULL;
+	layout = interpreter_layout(process->interpreter);
+	if (layout || process->refused)
+		return layout;
+	process->refused = true;
+	counts->found--;
+	counts->refused++;
+	if (counts->reason[0] == '\0')
+		(void)snprintf(counts->reason, sizeof(counts->reason),
+			       "this engine cannot read %s calls; --engine ptrace can",
+			       interpreter_language(process->interpreter));
+	return NULL;
 }
 
 void interpreters_forget(struct interpreters *interpreters, uint32_t number)

@@ -13,6 +13,7 @@
 
 struct interpreter;
 struct interpreters;
+struct python_layout;
 
 struct interpreter_counts {
 	uint64_t with_calls; /* samples */
@@ -23,6 +24,7 @@ struct interpreter_counts {
 	uint64_t found;      /* processes */
 	uint64_t refused;    /* processes with an interpreter that cannot be read: see reason */
 	char reason[160];    /* the first one */
+	char languages[64];  /* of those found: "Python or Ruby" */
 };
 
 struct interpreters *interpreters_new(void); /* NULL if out of memory */
@@ -38,6 +40,11 @@ struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_
 void interpreters_fork(struct interpreters *interpreters, uint32_t number, uint32_t parent);
 /* The one that was found. */
 struct interpreter *interpreters_of(const struct interpreters *interpreters, uint32_t number);
+/*
+ * What a walker in the kernel or in the process needs to read its calls. NULL: such walkers cannot;
+ * it is counted as refused, with this as the reason.
+ */
+const struct python_layout *interpreters_layout(struct interpreters *interpreters, uint32_t number);
 /* The process has ended, or runs another program. */
 void interpreters_forget(struct interpreters *interpreters, uint32_t number);
 

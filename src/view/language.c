@@ -29,6 +29,7 @@ static enum language by_file(const char *file)
 		{".rs", LANGUAGE_RUST},    {".go", LANGUAGE_GO},      {".py", LANGUAGE_PYTHON},
 		{".js", LANGUAGE_SCRIPT},  {".mjs", LANGUAGE_SCRIPT}, {".ts", LANGUAGE_SCRIPT},
 		{".s", LANGUAGE_ASSEMBLY}, {".S", LANGUAGE_ASSEMBLY}, {".asm", LANGUAGE_ASSEMBLY},
+		{".rb", LANGUAGE_RUBY},
 	};
 	size_t i;
 
@@ -88,6 +89,23 @@ static enum language by_name(const char *name)
 	return LANGUAGE_C;
 }
 
+/* Of code without a usual file: exec'd or built in, from the command line, or a script. */
+static enum language by_interpreted(const char *name, const char *file)
+{
+	static const char *const files[] = {"<internal:", "(eval"};
+	static const char *const names[] = {"block in ", "block (",  "rescue in ", "ensure in ",
+					    "<class:",   "<module:", "<main>",     "<top "};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		if (strncmp(file, files[i], strlen(files[i])) == 0)
+			return LANGUAGE_RUBY;
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return LANGUAGE_RUBY;
+	return strcmp(file, "-e") == 0 ? LANGUAGE_RUBY : LANGUAGE_PYTHON;
+}
+
 enum language language_of(const struct profile *profile, const struct profile_function *function)
 {
 	const char *name = profile_text(profile, function->name);
@@ -100,7 +118,7 @@ enum language language_of(const struct profile *profile, const struct profile_fu
 	if (told != LANGUAGE_UNKNOWN)
 		return told;
 	if (function->origin == ORIGIN_INTERPRETED)
-		return LANGUAGE_PYTHON; /* exec'd code, with a file like "<string>" */
+		return by_interpreted(name, profile_text(profile, function->file));
 	if (function->origin == ORIGIN_JIT)
 		return strncmp(name, "py::", 4) == 0 ? LANGUAGE_PYTHON : LANGUAGE_SCRIPT;
 	return by_name(name);

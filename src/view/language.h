@@ -14,6 +14,7 @@ enum language {
 	LANGUAGE_RUST,
 	LANGUAGE_GO,
 	LANGUAGE_PYTHON,
+	LANGUAGE_RUBY,
 	LANGUAGE_SCRIPT, /* JavaScript and other JIT-compiled code */
 	LANGUAGE_ASSEMBLY,
 	LANGUAGE_KERNEL,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands/record_summary.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -170,15 +171,27 @@ static void print_stacks(FILE *out, const struct engine_stats *stats, uint32_t a
 			      stats->granted.depth_limit);
 }
 
-/* Prints how many samples have calls of Python functions, and why others have none. */
+/* The label of the line: the language in lower case, if there is only one. */
+static void python_label(const char *languages, char *ret, size_t size)
+{
+	size_t i;
+
+	(void)snprintf(ret, size, "%s", strchr(languages, ' ') ? "calls" : languages);
+	for (i = 0; ret[i] != '\0'; i++)
+		ret[i] = (char)tolower((unsigned char)ret[i]);
+}
+
+/* Prints how many samples have calls of interpreted functions, and why others have none. */
 static void print_python(FILE *out, const struct engine_stats *stats)
 {
 	const struct engine_python_stats *python = &stats->python;
 	uint64_t failed = python->torn + python->unnamed;
+	char label[sizeof(python->languages)];
 
+	python_label(python->languages, label, sizeof(label));
 	if (python->processes > 0 && stats->samples.count > 0) {
-		(void)fprintf(out, "  python     %.1f %% of samples have Python calls",
-			      percent(python->samples, stats->samples.count));
+		(void)fprintf(out, "  %-10s %.1f %% of samples have %s calls", label,
+			      percent(python->samples, stats->samples.count), python->languages);
 		if (failed > 0)
 			(void)fprintf(out, ", in %.2f %% they could not be read",
 				      percent(failed, stats->samples.count));

@@ -84,8 +84,8 @@ uint32_t python_sleeper_calls(struct bpf_programs *programs, const struct tracke
 		return 0;
 	interpreter = interpreters_look(programs->interpreters, tracked_process_number(process),
 					sample->pid);
-	if (!interpreter)
-		return 0;
+	if (!interpreter || !interpreter_layout(interpreter))
+		return 0; /* all stacks of a process have calls, or none */
 	memcpy(&thread_pointer, sample->raw + offsetof(struct bpf_walk_slice, thread_pointer),
 	       sizeof(thread_pointer));
 	(void)interpreter_walk(interpreter, sample->pid, thread_pointer, words, room, &count);

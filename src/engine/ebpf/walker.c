@@ -563,18 +563,18 @@ static void forget(struct walker *walker, struct space *space)
 /* Gives the programs the interpreter of a space, if it has one. */
 static void tell_interpreter(struct walker *walker, struct space *space)
 {
-	struct interpreter *interpreter;
+	const struct python_layout *layout;
 
 	if (!walker->interpreters || space->has_interpreter)
 		return;
-	interpreter = interpreters_look(walker->interpreters, space->number,
-					tracked_process_pid(space->process));
-	if (!interpreter || !interpreter_layout(interpreter))
+	(void)interpreters_look(walker->interpreters, space->number,
+				tracked_process_pid(space->process));
+	layout = interpreters_layout(walker->interpreters, space->number);
+	if (!layout)
 		return;
 	/* Without room for it, its stacks have no calls. */
-	space->has_interpreter =
-		bpf_map_update_elem(bpf_map__fd(walker->programs->maps.pythons), &space->key,
-				    interpreter_layout(interpreter), BPF_ANY) == 0;
+	space->has_interpreter = bpf_map_update_elem(bpf_map__fd(walker->programs->maps.pythons),
+						     &space->key, layout, BPF_ANY) == 0;
 	interpreters_counts(walker->interpreters)->early += space->slices;
 }
 

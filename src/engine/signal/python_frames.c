@@ -53,7 +53,7 @@ void python_frames_fork(const struct python_frames *frames, pid_t pid, pid_t par
 void python_frames_look(const struct python_frames *frames, struct process_file *file)
 {
 	const struct tracked_process *process;
-	const struct interpreter *interpreter;
+	const struct python_layout *layout;
 
 	if (!frames->interpreters || file->python_told || file->python_seen == file->maps_due + 1)
 		return;
@@ -61,11 +61,11 @@ void python_frames_look(const struct python_frames *frames, struct process_file 
 	if (!process)
 		return;
 	file->python_seen = file->maps_due + 1;
-	interpreter =
-		interpreters_look(frames->interpreters, tracked_process_number(process), file->pid);
-	if (!interpreter || !interpreter_layout(interpreter))
+	(void)interpreters_look(frames->interpreters, tracked_process_number(process), file->pid);
+	layout = interpreters_layout(frames->interpreters, tracked_process_number(process));
+	if (!layout)
 		return;
-	process_file_tell_python(file, interpreter_layout(interpreter));
+	process_file_tell_python(file, layout);
 	file->python_told = true;
 }
 

@@ -179,7 +179,7 @@ const struct flame_heat flame_heats[FLAME_HEATS] = {{0.1, "h6"},  {0.05, "h5"}, 
 						    {0, "h0"}};
 const char *const flame_origin_classes[FLAME_ORIGINS] = {"p", "l", "k", "j", "u", "t", "y"};
 const char *const flame_language_classes[FLAME_LANGUAGES] = {"u", "c", "x", "r", "o",
-							     "y", "s", "a", "k"};
+							     "y", "b", "s", "a", "k"};
 
 /* The last level is for functions without self cost. */
 static const char *heat_of(const struct picture *picture, const struct call_node *node)

@@ -20,7 +20,7 @@ static const struct flame_swatch category[] = {
 	{"k", "kernel", 0xd28fb9, 0xab6b93, 3},
 	{"u", "no symbol", 0xb9b9b9, 0x828282, 3},
 	{"j", "JIT", 0x5dbd99, 0x3f9474, 3},
-	{"y", "Python", 0xb5d15c, 0x8aa53b, 3},
+	{"y", "interpreted", 0xb5d15c, 0x8aa53b, 3},
 };
 
 /* Alternately light and dark, so that brightness alone distinguishes neighbours. */
@@ -33,7 +33,7 @@ static const struct flame_swatch cvd[] = {
 	{"k", "kernel", 0xf5cfe4, 0xf5cfe4, 3},
 	{"u", "no symbol", 0x626262, 0x626262, 3, .white = true},
 	{"j", "JIT", 0xe6f3a6, 0xe6f3a6, 3},
-	{"y", "Python", 0x1d6b2c, 0x1d6b2c, 3, .white = true},
+	{"y", "interpreted", 0x1d6b2c, 0x1d6b2c, 3, .white = true},
 };
 
 /* Maximum contrast, with patterns. */
@@ -46,7 +46,7 @@ static const struct flame_swatch contrast[] = {
 	{"k", "kernel", 0xffffff, 0xffffff, 1, .pattern = '-', .line = 0xd8a8c4},
 	{"u", "no symbol", 0x363636, 0x363636, 1, .white = true},
 	{"j", "JIT", 0xffffff, 0xffffff, 1, .pattern = '\\', .line = 0xa8cf80},
-	{"y", "Python", 0x0c4019, 0x0c4019, 1, .white = true},
+	{"y", "interpreted", 0x0c4019, 0x0c4019, 1, .white = true},
 };
 
 static const struct flame_swatch language[] = {
@@ -56,6 +56,7 @@ static const struct flame_swatch language[] = {
 	{"r", "Rust", 0xe8915c, 0xc97a48, 3},
 	{"o", "Go", 0x6fcfd2, 0x46a2a5, 3},
 	{"y", "Python", 0xf2cf58, 0xc2a136, 3},
+	{"b", "Ruby", 0xe57d87, 0xbf5a65, 3},
 	{"s", "JavaScript, JIT", 0x9fd06a, 0x79a847, 3},
 	{"a", "assembly", 0xd0b896, 0xa8906d, 3},
 	{"k", "kernel", 0xd28fb9, 0xab6b93, 3},

@@ -146,7 +146,7 @@ const char *flame_module_name(const char *path);
 
 /* Classes of the palettes: by enum function_origin, enum language, and the self share. */
 #define FLAME_ORIGINS 7
-#define FLAME_LANGUAGES 9
+#define FLAME_LANGUAGES 10
 #define FLAME_HEATS 7
 struct flame_heat {
 	double share; /* lower limit */
