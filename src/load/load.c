@@ -493,16 +493,22 @@ static void tell_writers(struct loader *loader)
 {
 	struct profile_sources *sources = &loader->profile->sources;
 
+	sources->has_user = loader->samples.has_user;
+	sources->user_uid = loader->samples.user_uid;
 	for (size_t i = 0; i < sources->items.count; i++) {
 		struct profile_source *source = &sources->items.items[i];
-		struct symbol_writer writer =
-			symboliser_module_writer(loader->symboliser, source->module);
+		struct symbol_writer writer;
 
+		/* Scripts are named by the process. Only one's own recording says who that was. */
+		if (source->is_script) {
+			source->is_known = sources->is_own && sources->has_user;
+			source->uid = sources->user_uid;
+			continue;
+		}
+		writer = symboliser_module_writer(loader->symboliser, source->module);
 		source->is_known = writer.is_known;
 		source->uid = writer.uid;
 	}
-	sources->has_user = loader->samples.has_user;
-	sources->user_uid = loader->samples.user_uid;
 }
 
 void loader_describe(struct loader *loader)
@@ -618,8 +624,8 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 			(void)error_errno(err, r, "cannot build the profile");
 	}
 	if (r == 0) {
-		loader_describe(&loader);
 		loader.profile->sources.is_own = is_own;
+		loader_describe(&loader);
 		ret->profile = scope_take(&loader.profile);
 		if (samples_are_heap(&loader.samples)) {
 			ret->analysis = scope_take(&loader.samples.heap);

@@ -6,6 +6,7 @@
 #include "load/load.h"
 #include "load/loader.h"
 #include "load/names/frame_origin.h"
+#include "load/names/script_folder.h"
 #include "load/names/short_name.h"
 #include "model/dictionary.h"
 #include "symbol/symboliser.h"
@@ -99,7 +100,10 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 		    profile_sources_add(&loader->profile->sources,
 					&(struct profile_source){.path = file,
 								 .tree = frame->tree,
-								 .module = owner.module_id}) < 0)
+								 .module = owner.module_id,
+								 .is_script = owner.origin ==
+									      ORIGIN_INTERPRETED}) <
+			    0)
 			return -ENOMEM;
 		lines[i].line = frame->line;
 		lines[i].file = file == own ? 0 : file;
@@ -146,7 +150,10 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 	     at = dictionary->places.items[at].outer) {
 		place = &dictionary->places.items[at];
 		frames[count++] = (struct symbol_frame){
-			.function = place->name, .file = place->file, .line = place->line};
+			.function = place->name,
+			.file = place->file,
+			.line = place->line,
+			.tree = origin == ORIGIN_INTERPRETED ? script_folder(place->file) : 0};
 	}
 	if (!loader->options->inlines) {
 		frames[0] = frames[count - 1];

@@ -19,6 +19,7 @@ struct profile_source {
 	uint32_t path;   /* string id of the profile */
 	uint32_t tree;   /* length of the part that is the source folder; not 0 */
 	uint32_t module; /* any number that identifies the module */
+	bool is_script;  /* a process named it, not debug information */
 	bool is_known;   /* who wrote it: */
 	uint32_t uid;
 };

@@ -174,7 +174,9 @@ static int try_tree(struct hunt *hunt, const struct profile_source *source, stru
 		return -ENOMEM;
 	add_reader(&readers, true, owner_uid());
 	add_reader(&readers, profile->sources.has_user, profile->sources.user_uid);
-	add_reader(&readers, source->is_known, source->uid);
+	/* A program that root starts may become any user, who then names the scripts. */
+	add_reader(&readers, source->is_known && !(source->is_script && source->uid == 0),
+		   source->uid);
 	return try(hunt, folder, path + source->tree + 1, &readers, ret);
 }
 

@@ -13,8 +13,11 @@
  *
  *  - only regular files of a limited size are read, below the compilation directory in the debug
  *    information (path_tree() in dwarf/source_path.h), a directory that the reader has given, or
- * /usr, and there only files that root owns and everybody can read. Imported names have no
- * compilation directory;
+ *    /usr, and there only files that root owns and everybody can read. Imported names have no
+ *    compilation directory. Scripts have none either: those that an interpreter named are read
+ *    if their file name is that of a script (load/names/script_folder.h), with the user of the
+ *    process as the writer. A process of root may have become any user: what it names is read
+ *    only if everybody can read it;
  *  - unless the user asked for source, it is read only if the recording is a file of the reader,
  *    the processes ran as the reader or root, and the program, its debug files and the source
  *    belong to one of them; a source of root must be readable by everybody;
