@@ -85,6 +85,35 @@ static uint32_t find_twin(const struct loader *loader, uint32_t node, uint32_t a
 		       : ID_NONE;
 }
 
+static bool is_interpreted(const struct dictionary *dictionary, const struct frame *frame)
+{
+	return frame->kind == FRAME_CUSTOM && frame->a < dictionary->places.count &&
+	       dictionary->places.items[frame->a].origin == ORIGIN_INTERPRETED;
+}
+
+/*
+ * The caller of a node. Python's -X perf makes a piece of code for each function, which starts the
+ * interpreter's loop and is listed under the function's name. No other code without a file does:
+ * where the call itself is known, this one is left out.
+ */
+static uint32_t find_caller(struct loader *loader, uint32_t node)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+	const struct stack_node *nodes = dictionary->stacks.nodes.items;
+	uint32_t caller = nodes[node].parent;
+	const struct frame *frame = &dictionary->frames.items[nodes[caller].frame];
+	const struct module *module;
+
+	if (caller == 0 || frame->kind != FRAME_NATIVE ||
+	    !is_interpreted(dictionary, &dictionary->frames.items[nodes[node].frame]))
+		return caller;
+	module = frame_module(dictionary, frame);
+	if (!module || module->kind != MODULE_ANONYMOUS)
+		return caller;
+	loader->one_to_one = false;
+	return nodes[caller].parent;
+}
+
 /*
  * Rebuilds one node below its parent, which has a smaller id and is done. The
  * user frame that entered the kernel was interrupted at its address, it did not
@@ -94,12 +123,13 @@ static int rebuild_node(struct loader *loader, uint32_t node, bool as_leaf, uint
 {
 	struct stack_node item = loader->dictionary->stacks.nodes.items[node];
 	bool entry = is_kernel(loader, node) && !is_kernel(loader, item.parent);
-	struct rebuilt *parent = &loader->rebuilt.items[item.parent];
+	uint32_t caller = find_caller(loader, node);
+	struct rebuilt *parent = &loader->rebuilt.items[caller];
 	uint32_t *above = entry ? &parent->leaf : &parent->caller;
 	uint32_t location;
 
 	if (*above == ID_NONE) {
-		int r = rebuild_node(loader, item.parent, entry, above);
+		int r = rebuild_node(loader, caller, entry, above);
 
 		if (r < 0)
 			return r;

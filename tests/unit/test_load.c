@@ -336,6 +336,50 @@ static void compiled_code_is_what_was_there_at_the_time(void **state)
 	assert_int_equal(world->profile->quality.name_only, 2);
 }
 
+static struct frame python_call(struct made *made, const char *name)
+{
+	struct place place = {.name = name,
+			      .file = "app.py",
+			      .line = 1,
+			      .module = MODULE_NONE,
+			      .origin = ORIGIN_INTERPRETED,
+			      .outer = PLACE_NONE};
+	struct frame frame = {.kind = FRAME_CUSTOM};
+
+	assert_int_equal(sink_place(made->sink, &place, &frame.a), 0);
+	return frame;
+}
+
+/* Those of python3 -X perf, which start the interpreter's loop for one function each. */
+static void code_that_starts_a_known_call_is_not_shown_twice(void **state)
+{
+	struct world *world = *state;
+	struct made *made = &world->made;
+	struct recording_jit_symbol symbol = {
+		.pid = 100, .start = 0x7f0000001000, .size = 0x40, .name = "py::work:app.py"};
+	struct module memory = {
+		.kind = MODULE_ANONYMOUS, .path = "[anonymous]", .owner = made->process};
+	uint32_t thread = make_thread(made, made->process, 100, "app");
+	struct frame own = {.kind = FRAME_NATIVE, .b = 0x7f0000001008};
+	struct frame other = {.kind = FRAME_NATIVE, .b = 0x7f0000001108};
+	struct frame work = python_call(made, "work");
+	struct frame nested[] = {user(made, 0x1050), own, work, user(made, 0x1110)};
+	struct frame again[] = {user(made, 0x1050), other, work, user(made, 0x1110)};
+	struct frame inlined[] = {user(made, 0x1050), own, work, python_call(made, "callee")};
+	struct frame starting[] = {user(made, 0x1050), own};
+
+	assert_int_equal(sink_module(made->sink, &memory, &own.a), 0);
+	nested[1].a = again[1].a = inlined[1].a = starting[1].a = own.a;
+	make_sample_of(made, thread, 1000, nested, 4);
+	make_sample_of(made, thread, 2000, again, 4);
+	make_sample_of(made, thread, 3000, inlined, 4);
+	make_sample_of(made, thread, 4000, starting, 2);
+	recording_writer_jit_symbol(made->writer, &symbol);
+	make_end(made);
+	load(world);
+	assert_stacks(world, "main;py::work:app.py 1\nmain;work;callee 1\nmain;work;parse 2\n");
+}
+
 static void frames_that_name_no_module_have_a_placeholder(void **state)
 {
 	static const uint32_t kinds[] = {FRAME_PYTHON, FRAME_JIT, FRAME_CUSTOM, 6, 7};
@@ -685,6 +729,7 @@ int main(void)
 		TEST(an_address_in_no_module_has_no_name),
 		TEST(compiled_code_has_the_name_that_its_process_gave_it),
 		TEST(compiled_code_is_what_was_there_at_the_time),
+		TEST(code_that_starts_a_known_call_is_not_shown_twice),
 		TEST(frames_that_name_no_module_have_a_placeholder),
 		TEST(weights_that_fit_into_no_number_stop_at_the_largest),
 		TEST(states_have_the_same_names_whoever_told_them),
