@@ -395,6 +395,7 @@ class Runner:
                   "values": folder / "values.svg", "hostile": folder / "hostile.svg",
                   "page": folder / "page.html", "page_time": folder / "demo.html",
                   "page_tracks": folder / "tracks.html", "page_diff": folder / "diff.html",
+                  "page_python": folder / "python.html",
                   "page_speed": folder / "many.html",
                   "heap_page": folder / "tides.html"}
         many = folder / "speed.folded"
@@ -414,6 +415,9 @@ class Runner:
                         ["record", "--heap", "--mode", "wall", "-o", folder / "tracks.wick", "--",
                          ROOT / self.build / "tests/workloads/tides"],
                         ["flame", folder / "tracks.wick", "-o", graphs["page_tracks"]],
+                        ["record", "--heap", "--mode", "wall", "-o", folder / "python.wick", "--",
+                         "/usr/bin/python3", ROOT / "tests/workloads/python_tracks.py"],
+                        ["flame", folder / "python.wick", "-o", graphs["page_python"]],
                         ["flame", demo, "-o", graphs["flame"]],
                         # Compared with the names that their files have.
                         ["diff", "--names", "full", folder / "before.folded", folder / "after.folded", "-o",
@@ -438,7 +442,8 @@ class Runner:
         graphs["speedscope"] = wick
         others = {"speedscope": (ROOT / "tests/golden/recording-v1.wick", demo, told,
                                  folder / "hostile.folded", several),
-                  "page_tracks": ("", wick, folder / "tracks.wick")}
+                  "page_tracks": ("", wick, folder / "tracks.wick"),
+                  "page_python": ("", wick, folder / "python.wick")}
         return [case for path in sorted((ROOT / "tests/browser").glob("*.mjs"))
                 for case in self.browser_program(folder, path, graphs[path.stem],
                                                  *others.get(path.stem, ()))]

@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 import contract
 import pprof
 import pytest
-from conftest import REFUSAL, WICK, wait_for, workload
+from conftest import REFUSAL, ROOT, WICK, wait_for, workload
 
 COMMANDS = ("record", "report", "flame", "diff", "export", "info", "maps", "doctor")
 
@@ -402,6 +402,34 @@ def test_one_recording_has_all_tracks(wick):
         parts = [recording.report("--event", event, *part)["value"]["total"]
                  for part in (("--to", "77ms"), ("--from", "77ms"), ())]
         assert parts[0] + parts[1] == parts[2] and min(parts) > 0
+
+
+PYTHON_TRACKS = ROOT / "tests/workloads/python_tracks.py"
+
+
+def test_one_recording_has_all_tracks_of_a_python_program(wick):
+    recording = wick.record(["/usr/bin/python3", PYTHON_TRACKS], "--heap", "--mode", "wall", "--overhead", "off")
+    told = wick.json("timeline", "--by", "nothing", "--step", "5ms", "--format", "json", recording.path)
+    rows = {row["state"]: row["total"] for row in told["rows"]}
+    levels = {level["name"]: level for level in told["levels"]}
+    assert rows["sleeping"] >= 390_000_000 and rows["on CPU"] >= 140_000_000
+    assert levels["heap"]["highest"] >= 5_000_000 > levels["heap"]["last"] and levels["resident"]["highest"] > 0
+
+    def python_time(*part):
+        """The time of each Python function, in a part of the recording."""
+        rows = contract.rows(recording.report("--event", "wall", *part))
+        return {row["name"]: row["total"] for row in rows if row["name"] in ("busy", "asleep")}
+
+    whole = python_time()
+    assert whole["busy"] >= 140_000_000 and whole["asleep"] >= 390_000_000
+    # A part of the time that is chosen for one track is chosen for all.
+    middle = f"{told['step_ns'] * len(told['rows'][0]['total_steps']) // 2_000_000}ms"
+    parts = [python_time("--to", middle), python_time("--from", middle)]
+    for name, total in whole.items():
+        assert sum(part.get(name, 0) for part in parts) == total
+    allocated = [recording.report("--event", "alloc_space", *part)["value"]["total"]
+                 for part in (("--to", middle), ("--from", middle), ())]
+    assert allocated[0] + allocated[1] == allocated[2] >= 5_000_000
 
 
 def test_a_timeline_of_too_many_steps_is_refused(wick, tmp_path):
