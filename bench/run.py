@@ -33,6 +33,7 @@ import contract  # noqa: E402
 import engines  # noqa: E402
 import heap as heap_bench  # noqa: E402
 import inherited  # noqa: E402
+import python_frames as python_frame_bench  # noqa: E402
 import python_memory as python_bench  # noqa: E402
 import rates as rate_bench  # noqa: E402
 import results  # noqa: E402
@@ -628,6 +629,10 @@ class Bench:
         """CPU and memory cost of recording the heap, and the accuracy of sampling it."""
         return heap_bench.Heap(self, run, Row).rows()
 
+    def python_frames(self):
+        """What reading Python calls costs and how often it fails, next to austin and py-spy."""
+        return python_frame_bench.PythonFrames(self, run, Row, target_us).rows()
+
     def python_memory(self):
         """wick.tracemalloc against the standard module."""
         return python_bench.rows(self, Row)
@@ -721,7 +726,7 @@ MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "f
                 "layout", "top", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
                 "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
                 "thread_shares", "budget", "rates", "switches", "redis", "heap", "heap_attach", "heap_codec", "symbols",
-                "python_memory")
+                "python_memory", "python_frames")
 
 
 def run_like(stderr):
