@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* In a link: its line is known, and the word means nothing any more. */
-#define ENDED_BIT 0x80000000u
 #define NO_LINE INT32_MIN
 #define INTERPRETERS 32
 
@@ -15,7 +13,7 @@ struct code {
 	PyObject *name;
 	uint32_t file_text; /* of another interpreter: place of the copy + 1 */
 	uint32_t name_text;
-	uint32_t first[TABLE_COUNT]; /* the newest word of it; + 1 */
+	uint32_t first[TABLE_COUNT]; /* its newest frame; 0: none */
 	bool is_watched;
 };
 
@@ -32,6 +30,7 @@ static struct {
 		Py_ssize_t extra;
 	} interpreters[INTERPRETERS];
 	uint32_t interpreter_count;
+	uint32_t generation; /* changes when all are forgotten */
 } codes = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	   .codes = {.item_bytes = sizeof(struct code)},
 	   .texts = {.item_bytes = 1}};
@@ -111,52 +110,90 @@ static int index_reserve(void)
 	return 0;
 }
 
+static int instruction_of(uint64_t word)
+{
+	return (int)(word & CODES_INSTRUCTION_MAX) - 1;
+}
+
 static int32_t line_of(PyCodeObject *object, uint64_t word)
 {
-	int instruction = (int)(word & CODES_INSTRUCTION_MAX) - 1;
+	int instruction = instruction_of(word);
 
 	return PyCode_Addr2Line(object, instruction < 0 ? -1 : instruction * 2);
 }
 
-/* Looks up the lines of a code object that ends. */
-static void resolve_words(struct code *code, enum tracer_table_id id)
+/* The code object of the innermost frame of a site. */
+static const struct code *code_of_site(const struct tracer_table *table, uint32_t site)
 {
-	struct trace_sites *sites = &tracer.tables[id].sites;
-	uint32_t word = code->first[id];
+	const struct trace_tree *tree = &table->sites.tree;
+	uint32_t node = trace_site(&table->sites, site)->node;
 
-	while (word != 0) {
-		struct trace_word_link *link = trace_links(sites, word - 1);
+	return code_at(trace_frame(tree, trace_node(tree, node)->frame)->code);
+}
 
-		trace_sites_retire(sites, trace_sites_stack_of(sites, word - 1));
-		if (link->line == NO_LINE)
-			link->line = line_of(code->object, *trace_words(sites, word - 1));
-		link->code |= ENDED_BIT;
-		word = link->next;
+/* Forgets what is cached for frames of a code object that ends. */
+static void forget_memos(struct tracer_table *table, const struct code *code)
+{
+	for (uint32_t i = 0; i < FRAME_MEMOS; i++) {
+		struct frame_memo *memo = &table->sites_of_frames[i];
+
+		if (codes_object(table->depths[i].word) == code->object)
+			table->depths[i] = (struct frame_memo){0};
+		if (memo->frame && code_of_site(table, memo->value) == code)
+			*memo = (struct frame_memo){0};
 	}
+}
+
+/* Looks up the lines of a code object that ends. No stack with its frames is found after this. */
+static void end_frames(const struct code *code, enum tracer_table_id id)
+{
+	struct tracer_table *table = &tracer.tables[id];
+	struct trace_tree *tree = &table->sites.tree;
+
+	for (uint32_t frame = code->first[id]; frame != 0; frame = trace_frame(tree, frame)->next) {
+		struct trace_frame *ended = trace_frame(tree, frame);
+
+		if (ended->line == NO_LINE)
+			ended->line = line_of(code->object, ended->word);
+		trace_frame_end(tree, frame);
+	}
+	forget_memos(table, code);
+}
+
+/* What a code object keeps for us: never 0. */
+static uint64_t number_of(uint32_t id)
+{
+	return (uint64_t)codes.generation << 32 | (id + 1);
+}
+
+static void end_code(struct code *code)
+{
+	if (!code->object)
+		return;
+	for (enum tracer_table_id id = 0; id < TABLE_COUNT; id++)
+		end_frames(code, id);
+	if (code->file_text == 0) {
+		code->file = code->object->co_filename;
+		code->name = version_code_name(code->object);
+		Py_XINCREF(code->file);
+		Py_XINCREF(code->name);
+	}
+	code->object = NULL;
 }
 
 /* CPython calls this when a code object with our number ends. */
 static void code_ends(void *extra)
 {
-	struct code *code;
+	uint64_t number = (uintptr_t)extra;
+	uint32_t id = (uint32_t)number - 1;
 
-	if (!extra)
+	if (number == 0)
 		return;
 	for (int id = 0; id < TABLE_COUNT; id++)
 		tracer_lock(&tracer.tables[id]);
 	codes_lock();
-	code = code_at((uint32_t)((uintptr_t)extra - 1));
-	if (code->object) {
-		for (enum tracer_table_id id = 0; id < TABLE_COUNT; id++)
-			resolve_words(code, id);
-		if (code->file_text == 0) {
-			code->file = code->object->co_filename;
-			code->name = version_code_name(code->object);
-			Py_XINCREF(code->file);
-			Py_XINCREF(code->name);
-		}
-		code->object = NULL;
-	}
+	if (number == number_of(id)) /* otherwise it was forgotten */
+		end_code(code_at(id));
 	codes_unlock();
 	for (int id = TABLE_COUNT; id-- > 0;)
 		tracer_unlock(&tracer.tables[id]);
@@ -179,36 +216,40 @@ static Py_ssize_t extra_of_interpreter(void)
 	return codes.interpreters[i].extra;
 }
 
-/* The next code object of a stack that nobody watches yet, or NULL. Sets *ret_id. */
-static PyCodeObject *unwatched(enum tracer_table_id table, uint32_t stack_id, uint32_t *ret_id)
+/* The next code object of a stack that nobody watches yet, or NULL. Sets *ret_number. */
+static PyCodeObject *unwatched(enum tracer_table_id table, uint32_t stack, uint32_t clears,
+			       uint64_t *ret_number)
 {
 	const struct trace_sites *sites = &tracer.tables[table].sites;
 	PyCodeObject *object = NULL;
-	const struct trace_stack *stack;
+	uint32_t node = 0;
 
 	tracer_lock(&tracer.tables[table]);
 	codes_lock();
-	stack = trace_stack(sites, stack_id);
-	for (uint32_t i = 0; !object && i < ((uint32_t)stack->counts & 0xffff); i++) {
-		uint32_t id = trace_links(sites, stack->first + i)->code & ~ENDED_BIT;
+	if (tracer.tables[table].clears == clears)
+		node = trace_stack(sites, stack)->node;
+	for (; !object && node != 0; node = trace_node(&sites->tree, node)->parent) {
+		const struct trace_frame *frame =
+			trace_frame(&sites->tree, trace_node(&sites->tree, node)->frame);
+		struct code *code = code_at(frame->code);
 
-		if (code_at(id)->is_watched || !code_at(id)->object)
+		if (frame->is_native || code->is_watched || !code->object)
 			continue;
-		object = code_at(id)->object;
-		code_at(id)->is_watched = true;
-		*ret_id = id;
+		object = code->object;
+		code->is_watched = true;
+		*ret_number = number_of(frame->code);
 	}
 	codes_unlock();
 	tracer_unlock(&tracer.tables[table]);
 	return object;
 }
 
-void codes_watch(enum tracer_table_id table, uint32_t stack)
+void codes_watch(enum tracer_table_id table, uint32_t stack, uint32_t clears)
 {
 	PyCodeObject *object;
-	uint32_t id;
+	uint64_t number;
 
-	while ((object = unwatched(table, stack, &id))) {
+	while ((object = unwatched(table, stack, clears, &number))) {
 		PyObject *type;
 		PyObject *value;
 		PyObject *traceback;
@@ -220,7 +261,7 @@ void codes_watch(enum tracer_table_id table, uint32_t stack)
 		codes_unlock();
 		/* Without memory its stacks may be taken for those of another one later. */
 		if (extra >= 0 &&
-		    version_set_extra((PyObject *)object, extra, (void *)((uintptr_t)id + 1)) < 0)
+		    version_set_extra((PyObject *)object, extra, (void *)(uintptr_t)number) < 0)
 			PyErr_Clear();
 		PyErr_Restore(type, value, traceback);
 	}
@@ -273,18 +314,20 @@ static uint32_t intern(PyCodeObject *object, bool is_copied)
 	return id;
 }
 
-static int link_word(enum tracer_table_id table, uint32_t word, bool is_copied)
+static int link_frame(enum tracer_table_id table, uint32_t frame, bool is_copied)
 {
-	const struct trace_sites *sites = &tracer.tables[table].sites;
-	uint64_t value = *trace_words(sites, word);
-	PyCodeObject *object = (PyCodeObject *)(uintptr_t)(value >> CODES_INSTRUCTION_BITS << 3);
+	const struct trace_tree *tree = &tracer.tables[table].sites.tree;
+	struct trace_frame *linked = trace_frame(tree, frame);
+	PyCodeObject *object = codes_object(linked->word);
 	uint32_t id = intern(object, is_copied);
 
 	if (id == TRACE_NONE)
 		return -ENOMEM;
-	*trace_links(sites, word) = (struct trace_word_link){
-		id, code_at(id)->first[table], is_copied ? line_of(object, value) : NO_LINE};
-	code_at(id)->first[table] = word + 1;
+	linked->code = id;
+	linked->next = code_at(id)->first[table];
+	linked->line = is_copied ? line_of(object, linked->word) : NO_LINE;
+	*trace_place(tree, frame) = version_place_of(object, instruction_of(linked->word));
+	code_at(id)->first[table] = frame;
 	return 0;
 }
 
@@ -294,8 +337,7 @@ bool codes_are_watched(const uint64_t *words, uint32_t count)
 
 	codes_lock();
 	for (uint32_t i = 0; are_watched && i < count; i++) {
-		uint32_t id =
-			find((PyCodeObject *)(uintptr_t)(words[i] >> CODES_INSTRUCTION_BITS << 3));
+		uint32_t id = find(codes_object(words[i]));
 
 		are_watched = id != TRACE_NONE && code_at(id)->is_watched;
 	}
@@ -303,33 +345,38 @@ bool codes_are_watched(const uint64_t *words, uint32_t count)
 	return are_watched;
 }
 
-int codes_link(enum tracer_table_id table, uint32_t stack_id, const PyInterpreterState *interpreter)
+int codes_link(enum tracer_table_id table, uint32_t first, const PyInterpreterState *interpreter)
 {
-	const struct trace_stack *stack = trace_stack(&tracer.tables[table].sites, stack_id);
+	struct trace_tree *tree = &tracer.tables[table].sites.tree;
 	bool is_copied = interpreter != tracer.main_interpreter;
+	uint32_t frame = first > 0 ? first : 1;
 	int r = 0;
 
 	codes_lock();
-	for (uint32_t i = 0; r == 0 && i < ((uint32_t)stack->counts & 0xffff); i++)
-		r = link_word(table, stack->first + i, is_copied);
+	for (; frame < tree->frame_count; frame++) {
+		if (r == 0 && !trace_frame(tree, frame)->is_native)
+			r = link_frame(table, frame, is_copied);
+		if (r < 0)
+			trace_frame_end(tree, frame);
+	}
 	codes_unlock();
 	return r;
 }
 
-struct codes_call codes_call_at(enum tracer_table_id table, uint32_t word)
+struct codes_call codes_call_at(enum tracer_table_id table, uint32_t id)
 {
-	const struct trace_sites *sites = &tracer.tables[table].sites;
+	const struct trace_tree *tree = &tracer.tables[table].sites.tree;
 	struct codes_call call = {0};
-	struct trace_word_link *link;
+	struct trace_frame *frame;
 	struct code code;
 
 	tracer_lock(&tracer.tables[table]);
 	codes_lock();
-	link = trace_links(sites, word);
-	code = *code_at(link->code & ~ENDED_BIT);
-	if (link->line == NO_LINE)
-		link->line = line_of(code.object, *trace_words(sites, word));
-	call.line = link->line;
+	frame = trace_frame(tree, id);
+	code = *code_at(frame->code);
+	if (frame->line == NO_LINE)
+		frame->line = line_of(code.object, frame->word);
+	call.line = frame->line;
 	if (code.file_text == 0) {
 		call.file = code.object ? code.object->co_filename : code.file;
 		call.name = code.object ? version_code_name(code.object) : code.name;
@@ -343,6 +390,31 @@ struct codes_call codes_call_at(enum tracer_table_id table, uint32_t word)
 		call.name = PyUnicode_FromString((char *)codes.texts.items + code.name_text - 1);
 	}
 	return call;
+}
+
+void codes_drop(struct codes_dropped *ret)
+{
+	codes_lock();
+	*ret = (struct codes_dropped){codes.codes, codes.count, codes.index, codes.texts};
+	codes.codes = (struct trace_array){.item_bytes = sizeof(struct code)};
+	codes.count = 0;
+	codes.index = (struct trace_index){0};
+	codes.texts = (struct trace_array){.item_bytes = 1};
+	codes.text_bytes = 0;
+	codes.generation++;
+	codes_unlock();
+}
+
+void codes_free(struct codes_dropped *dropped)
+{
+	for (uint32_t id = 0; id < dropped->count; id++) {
+		Py_XDECREF(((struct code *)dropped->codes.items)[id].file);
+		Py_XDECREF(((struct code *)dropped->codes.items)[id].name);
+	}
+	trace_array_free(&tracer.memory, &dropped->codes);
+	trace_array_free(&tracer.memory, &dropped->texts);
+	trace_memory_unmap(&tracer.memory, dropped->index.slots,
+			   ((size_t)dropped->index.mask + 1) * sizeof(*dropped->index.slots));
 }
 
 uint32_t codes_count(void)

@@ -7,6 +7,7 @@
 
 #include "codes.h"
 #include "event_records.h"
+#include "hold.h"
 #include "patch.h"
 #include "record.h"
 #include "snapshot.h"
@@ -166,13 +167,14 @@ static PyObject *get_tracemalloc_memory(PyObject *module, PyObject *unused)
 
 static PyObject *trace_tuple(uint32_t site, uint64_t size)
 {
+	struct trace_site found = stacks_site(site);
 	uint32_t stack = stacks_of_site(site);
 	PyObject *frames = stacks_frames(stack);
 
 	if (!frames)
 		return NULL;
-	return Py_BuildValue("(IKNI)", trace_key_domain(&stacks_site(site)->key),
-			     (unsigned long long)size, frames, stacks_depth(stack));
+	return Py_BuildValue("(IKNI)", trace_site_domain(&found), (unsigned long long)size, frames,
+			     stacks_depth(stack));
 }
 
 static PyObject *trace_list(PyObject *pairs)
@@ -273,6 +275,7 @@ static PyObject *stats(PyObject *module, PyObject *unused)
 {
 	uint64_t blocks = tracer.tracked.count;
 	uint64_t stacks = 0;
+	uint64_t stack_bytes = 0;
 	uint64_t sites = 0;
 
 	(void)module;
@@ -280,16 +283,17 @@ static PyObject *stats(PyObject *module, PyObject *unused)
 	for (int id = 0; id < TABLE_COUNT; id++) {
 		blocks += tracer.tables[id].blocks.count;
 		stacks += tracer.tables[id].sites.stack_count;
+		stack_bytes += trace_sites_bytes(&tracer.tables[id].sites);
 		sites += tracer.tables[id].sites.site_count;
 	}
 	return Py_BuildValue(
-		"{sKsKsKsKsKsKsKsKsIsOsO}", "events",
+		"{sKsKsKsKsKsKsKsKsKsIsOsO}", "events",
 		(unsigned long long)(tracer.hook_calls + atomic_load(&tracer.raw_calls)), "hook_ns",
 		(unsigned long long)event_records_hook_ns(), "dropped",
 		(unsigned long long)atomic_load(&tracer.dropped), "dropped_stacks",
 		(unsigned long long)atomic_load(&tracer.dropped_stacks), "stacks",
-		(unsigned long long)stacks, "sites", (unsigned long long)sites, "live_blocks",
-		(unsigned long long)blocks, "own_bytes",
+		(unsigned long long)stacks, "stack_bytes", (unsigned long long)stack_bytes, "sites",
+		(unsigned long long)sites, "live_blocks", (unsigned long long)blocks, "own_bytes",
 		(unsigned long long)atomic_load(&tracer.memory.bytes), "code_objects",
 		codes_count(), "sampled", tracer.is_sampled ? Py_True : Py_False, "sees_reuse",
 		patch_sees_reuse() ? Py_True : Py_False);
@@ -300,6 +304,13 @@ static PyObject *snapshot(PyObject *module, PyObject *unused)
 	(void)module;
 	(void)unused;
 	return check_hooks() < 0 ? NULL : snapshot_take();
+}
+
+static PyObject *hold(PyObject *module, PyObject *unused)
+{
+	(void)module;
+	(void)unused;
+	return hold_get();
 }
 
 /* Returns false with an exception for an id that does not exist. */
@@ -358,15 +369,15 @@ static PyObject *stack_native_places(PyObject *module, PyObject *argument)
 
 static PyObject *site(PyObject *module, PyObject *argument)
 {
-	const struct trace_site *found;
+	struct trace_site found;
 	uint32_t id;
 
 	(void)module;
 	if (!parse_id(argument, stacks_has_site, "site", &id))
 		return NULL;
 	found = stacks_site(id);
-	return Py_BuildValue("(IIII)", stacks_of_site(id), trace_key_domain(&found->key),
-			     trace_key_thread(&found->key), (uint32_t)(found->counts >> 48));
+	return Py_BuildValue("(IIII)", stacks_of_site(id), trace_site_domain(&found),
+			     trace_site_thread(&found), stacks_interpreter(stacks_of_site(id)));
 }
 
 static PyObject *keep_events(PyObject *module, PyObject *argument)
@@ -499,6 +510,8 @@ static PyMethodDef methods[] = {
 	{"untrack", untrack, METH_VARARGS, "untrack(domain, address) -> int"},
 	{"stats", stats, METH_NOARGS, "stats() -> dict"},
 	{"snapshot", snapshot, METH_NOARGS, "snapshot() -> Snapshot"},
+	{"hold", hold, METH_NOARGS,
+	 "hold() -> Hold; ids of stacks and sites keep their meaning while it exists"},
 	{"stack", stack, METH_O, "stack(id) -> (frames, total_nframe)"},
 	{"stack_names", stack_names, METH_O, "stack_names(id) -> tuple of str"},
 	{"stack_native", stack_native, METH_O, "stack_native(id) -> tuple of addresses"},
@@ -575,7 +588,8 @@ PyMODINIT_FUNC PyInit__tracer(void)
 	if (!is_right_python())
 		return NULL;
 	module = PyModule_Create(&definition);
-	if (module && (snapshot_add_type(module) < 0 || stop_at_exit(module) < 0 ||
+	if (module && (hold_add_type(module) < 0 || snapshot_add_type(module) < 0 ||
+		       stop_at_exit(module) < 0 ||
 		       PyModule_AddIntConstant(module, "NATIVE_DOMAIN", TRACER_C_DOMAIN) < 0))
 		Py_CLEAR(module);
 	return module;

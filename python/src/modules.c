@@ -28,7 +28,7 @@ static struct {
 	uint64_t unloads;
 	bool is_scanned;
 	uint32_t gone;                   /* modules that are gone */
-	uint32_t gone_seen[TABLE_COUNT]; /* for which the stacks of a table were retired */
+	uint32_t gone_seen[TABLE_COUNT]; /* for which the frames of a table have ended */
 } modules = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	     .items = {.item_bytes = sizeof(struct module)},
 	     .texts = {.item_bytes = 1}};
@@ -176,55 +176,48 @@ static uint32_t find(uint64_t address)
 	return 0;
 }
 
-/* Calls a function for each native word of a stack. */
-static void each_address(struct trace_sites *sites, uint32_t id,
-			 void (*function)(struct trace_sites *sites, uint32_t stack, uint32_t word))
+/* Notes the modules of new frames. */
+static void name_frames(const struct trace_tree *tree, uint32_t first)
 {
-	const struct trace_stack *stack = trace_stack(sites, id);
-	struct trace_key key = {stack->counts, 0};
-	uint32_t first = stack->first + trace_key_calls(&key);
-
-	for (uint32_t i = 0; i < trace_key_native(&key); i++)
-		function(sites, id, first + i);
+	for (uint32_t id = first; id < tree->frame_count; id++)
+		if (trace_frame(tree, id)->is_native)
+			trace_frame(tree, id)->code = find(trace_frame(tree, id)->word - 1);
 }
 
-static void name_word(struct trace_sites *sites, uint32_t stack, uint32_t word)
+/* Other code may be at the addresses of modules that are gone. */
+static void end_frames(struct trace_tree *tree)
 {
-	(void)stack;
-	trace_links(sites, word)->code = find(*trace_words(sites, word) - 1);
-}
+	for (uint32_t id = 0; id < tree->frame_count; id++) {
+		uint32_t module = trace_frame(tree, id)->code;
 
-static void retire_word(struct trace_sites *sites, uint32_t stack, uint32_t word)
-{
-	uint32_t module = trace_links(sites, word)->code;
-
-	if (module != 0 && module_at(module - 1)->is_gone)
-		trace_sites_retire(sites, stack);
+		if (trace_frame(tree, id)->is_native && module != 0 &&
+		    module_at(module - 1)->is_gone)
+			trace_frame_end(tree, id);
+	}
 }
 
 bool modules_name_stacks(enum tracer_table_id id)
 {
 	struct tracer_table *table = &tracer.tables[id];
-	struct trace_sites *sites = &table->sites;
+	struct trace_tree *tree = &table->sites.tree;
 	bool is_changed = scan();
 
 	tracer_lock(&tracer.tables[id]);
 	modules_lock();
-	for (uint32_t i = table->stacks_named; i < sites->stack_count; i++)
-		each_address(sites, i, name_word);
-	table->stacks_named = sites->stack_count;
+	name_frames(tree, table->frames_named);
+	table->frames_named = tree->frame_count;
+	table->stacks_named = table->sites.stack_count;
 	if (modules.gone_seen[id] != modules.gone)
-		for (uint32_t i = 0; i < sites->stack_count; i++)
-			each_address(sites, i, retire_word);
+		end_frames(tree);
 	modules.gone_seen[id] = modules.gone;
 	modules_unlock();
 	tracer_unlock(&tracer.tables[id]);
 	return is_changed;
 }
 
-PyObject *modules_place(enum tracer_table_id id, uint32_t word)
+PyObject *modules_place(enum tracer_table_id id, uint32_t frame)
 {
-	struct trace_sites *sites = &tracer.tables[id].sites;
+	struct trace_tree *tree = &tracer.tables[id].sites.tree;
 	struct module module = {0};
 	char path[1024] = "";
 	uint64_t address;
@@ -232,8 +225,8 @@ PyObject *modules_place(enum tracer_table_id id, uint32_t word)
 
 	tracer_lock(&tracer.tables[id]);
 	modules_lock();
-	address = *trace_words(sites, word);
-	number = trace_links(sites, word)->code;
+	address = trace_frame(tree, frame)->word;
+	number = trace_frame(tree, frame)->code;
 	if (number != 0) {
 		module = *module_at(number - 1);
 		strncpy(path, text_at(module.path), sizeof(path) - 1);

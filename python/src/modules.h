@@ -4,8 +4,8 @@
 
 /*
  * modules: which file each return address of a stack belongs to. It is looked up when a stack is
- * new, so that it is still known after the module is unloaded. Stacks with addresses of an unloaded
- * module are retired, because another module may be loaded at the same address.
+ * new, so that it is still known after the module is unloaded. Frames of an unloaded module end,
+ * because another module may be loaded at the same address.
  *
  * Threads: any; call with no table locked.
  */
@@ -20,9 +20,9 @@ bool modules_name_stacks(enum tracer_table_id table);
 
 /*
  * Returns the location of a return address as a new reference to (path, address in the file). The
- * path is None if it is not known. `word` is the index of the word in its table.
+ * path is None if it is not known.
  */
-PyObject *modules_place(enum tracer_table_id table, uint32_t word);
+PyObject *modules_place(enum tracer_table_id table, uint32_t frame);
 
 /* Called by the fork handlers. */
 void modules_lock(void);

@@ -109,15 +109,15 @@ static uint32_t stack_depth(struct tracer_table *table, const PyThreadState *thr
 	return memo->value;
 }
 
-/* Appends return addresses to the words of a stack; returns the sum of their hashes. */
-static uint64_t add_native(uint64_t *words, uint32_t calls, const struct native_stack *native)
+/* Puts return addresses before the other words of a stack; returns the sum of their hashes. */
+static uint64_t add_native(uint64_t *words, const struct native_stack *native)
 {
-	uint64_t key = calls * TRACE_WORD_KEY;
+	uint64_t key = 0;
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < native->count; i++) {
 		key += TRACE_WORD_KEY;
-		words[calls + i] = native->words[i];
+		words[i] = native->words[i];
 		sum += trace_word_hash(native->words[i], key);
 	}
 	return sum;
@@ -131,8 +131,9 @@ static inline void walk_stack(struct tracer_table *table, const struct record_ca
 	const version_frame *frame = first_frame(thread);
 	const version_frame *top = frame;
 	uint32_t calls_max = tracer.settings.calls_max;
-	uint64_t *words = table->words;
-	uint64_t key = 0;
+	uint32_t native = caller->native ? caller->native->count : 0;
+	uint64_t *words = table->words + native;
+	uint64_t key = native * TRACE_WORD_KEY;
 	uint64_t sum = 0;
 	uint32_t calls = 0;
 	uint32_t depth = 1; /* for a stack without calls: its only one is unknown */
@@ -150,12 +151,11 @@ static inline void walk_stack(struct tracer_table *table, const struct record_ca
 		depth = frame ? stack_depth(table, thread, top,
 					    words[0] & ~(uint64_t)CODES_INSTRUCTION_MAX)
 			      : calls;
-	walk->words = words;
-	walk->key = trace_key(calls, caller->native ? caller->native->count : 0, depth,
-			      interpreter_number(thread));
+	walk->words = table->words;
+	walk->key = trace_key(calls, native, depth, interpreter_number(thread));
 	walk->key.owner = trace_owner(caller->domain, thread_number());
 	if (caller->native)
-		sum += add_native(words, calls, caller->native);
+		sum += add_native(table->words, caller->native);
 	walk->hash = trace_walk_hash(&walk->key, sum);
 }
 
@@ -163,6 +163,7 @@ static inline void walk_stack(struct tracer_table *table, const struct record_ca
 static uint32_t new_site(struct tracer_table *table, const PyThreadState *thread,
 			 const struct trace_walk *walk)
 {
+	uint32_t frames = table->sites.tree.frame_count;
 	uint32_t site;
 	bool is_new;
 	int r = -ENOSPC;
@@ -173,14 +174,9 @@ static uint32_t new_site(struct tracer_table *table, const PyThreadState *thread
 		atomic_fetch_add_explicit(&tracer.dropped_stacks, 1, memory_order_relaxed);
 		return RECORD_UNKNOWN_SITE;
 	}
-	if (is_new) {
-		uint32_t stack = trace_site(&table->sites, site)->stack;
-
-		if (thread && codes_link(table_id(table), stack, thread->interp) < 0) {
-			trace_sites_retire(&table->sites, stack);
-			atomic_fetch_add_explicit(&tracer.dropped_stacks, 1, memory_order_relaxed);
-			return RECORD_UNKNOWN_SITE;
-		}
+	if (is_new && thread && codes_link(table_id(table), frames, thread->interp) < 0) {
+		atomic_fetch_add_explicit(&tracer.dropped_stacks, 1, memory_order_relaxed);
+		return RECORD_UNKNOWN_SITE;
 	}
 	return site;
 }
@@ -194,6 +190,7 @@ learn_site(struct tracer_table *table, const struct record_caller *caller, struc
 {
 	bool holds_gil = caller->holds_gil;
 	PyGILState_STATE state = PyGILState_UNLOCKED;
+	uint32_t clears = table->clears;
 	uint32_t outer;
 	uint32_t stack;
 	uint32_t site;
@@ -206,8 +203,9 @@ learn_site(struct tracer_table *table, const struct record_caller *caller, struc
 		state = PyGILState_Ensure();
 		tracer_thread.state = outer;
 		tracer_lock(table);
-		/* Another thread may have used the room for words. */
+		/* Another thread may have used the room for words, or cleared the table. */
 		walk_stack(table, caller, walk);
+		clears = table->clears;
 	}
 	site = trace_sites_find(&table->sites, walk);
 	if (site == TRACE_NONE)
@@ -215,12 +213,12 @@ learn_site(struct tracer_table *table, const struct record_caller *caller, struc
 	stack = trace_site(&table->sites, site)->stack;
 	tracer_unlock(table);
 	outer = tracer_thread_enter(THREAD_OWN);
-	codes_watch(table_id(table), stack);
+	codes_watch(table_id(table), stack, clears);
 	if (!holds_gil)
 		PyGILState_Release(state);
 	tracer_thread.state = outer;
 	tracer_lock(table);
-	return site;
+	return table->clears == clears ? site : RECORD_UNKNOWN_SITE;
 }
 
 /* The site without calls of Python. */
@@ -232,7 +230,7 @@ static uint32_t threadless_site(struct tracer_table *table, const struct record_
 	uint32_t site;
 
 	walk.key.owner = trace_owner(caller->domain, thread_number());
-	walk.hash = trace_walk_hash(&walk.key, native ? add_native(table->words, 0, native) : 0);
+	walk.hash = trace_walk_hash(&walk.key, native ? add_native(table->words, native) : 0);
 	site = trace_sites_find(&table->sites, &walk);
 	return site != TRACE_NONE ? site : new_site(table, NULL, &walk);
 }
@@ -245,7 +243,8 @@ static uint32_t site_without_gil(struct tracer_table *table, const struct record
 				 const struct trace_walk *walk)
 {
 	if (caller->thread->interp == tracer.main_interpreter &&
-	    codes_are_watched(walk->words, trace_key_calls(&walk->key)))
+	    codes_are_watched(walk->words + trace_key_native(&walk->key),
+			      trace_key_calls(&walk->key)))
 		return new_site(table, caller->thread, walk);
 	return threadless_site(table, caller);
 }
@@ -270,6 +269,14 @@ static uint32_t current_site(struct tracer_table *table, const struct record_cal
 	return caller->thread ? walked_site(table, caller) : threadless_site(table, caller);
 }
 
+static uint32_t calls_of(const struct tracer_table *table, uint32_t site)
+{
+	uint32_t stack = trace_site(&table->sites, site)->stack;
+	const struct trace_key key = {trace_stack(&table->sites, stack)->counts, 0};
+
+	return trace_key_calls(&key);
+}
+
 /*
  * Remembers the site of a frame: with one call for each stack, the frame and its instruction say
  * all but the depth. With more, the callers have to be compared.
@@ -277,20 +284,18 @@ static uint32_t current_site(struct tracer_table *table, const struct record_cal
 static void remember_site(struct tracer_table *table, const PyThreadState *thread, uint32_t site)
 {
 	const version_frame *frame = version_top_frame(thread);
-	const PyCodeObject *code;
-	uint64_t word;
+	uint64_t place;
 
 	if (!frame || version_is_mark(frame))
 		return;
-	code = version_code(frame);
-	if (version_is_incomplete(frame, code)) /* its caller is the innermost one */
+	if (version_is_incomplete(frame, version_code(frame))) /* its caller is the innermost one */
 		return;
 	/* Callers that are not compared may differ in number. */
-	if (version_is_generator(frame) &&
-	    trace_key_calls(&trace_site(&table->sites, site)->key) == tracer.settings.calls_max)
+	if (version_is_generator(frame) && calls_of(table, site) == tracer.settings.calls_max)
 		return;
-	word = codes_word(code, version_instruction(frame, code));
-	frame_memo_set(frame_memo(table->sites_of_frames, frame, word), thread, frame, word, site);
+	place = version_place(frame);
+	frame_memo_set(frame_memo(table->sites_of_frames, frame, place), thread, frame, place,
+		       site);
 }
 
 uint32_t record_site(struct tracer_table *table, PyThreadState *thread)
@@ -440,12 +445,15 @@ bool record_free(struct tracer_table *table, const void *start, struct trace_blo
 
 void record_restore(struct tracer_table *table, const struct trace_block *block)
 {
+	struct trace_block restored = *block;
 	struct trace_block old;
 
 	tracer_lock(table);
-	if (trace_blocks_put(&table->blocks, block, &old) == 0) {
-		count_block(table, block->site, block->size);
-		put_event(table, TRACE_ALLOCATION, block);
+	if (block->site >= table->sites.site_count) /* stacks were dropped in between */
+		restored.site = RECORD_UNKNOWN_SITE;
+	if (trace_blocks_put(&table->blocks, &restored, &old) == 0) {
+		count_block(table, restored.site, restored.size);
+		put_event(table, TRACE_ALLOCATION, &restored);
 	}
 	tracer_unlock(table);
 }

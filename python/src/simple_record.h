@@ -8,7 +8,6 @@
  * times a second.
  */
 
-#include "codes.h"
 #include "record.h"
 
 static inline void simple_count(struct tracer_table *table, struct trace_site *site, int64_t size)
@@ -29,20 +28,20 @@ static inline void simple_count(struct tracer_table *table, struct trace_site *s
 static inline bool simple_callers_match(const struct tracer_table *table, uint32_t id,
 					const version_frame *frame)
 {
-	const struct trace_site *site = trace_site(&table->sites, id);
-	const uint64_t *words = trace_words(&table->sites, site->first);
-	uint32_t calls = (uint32_t)site->counts & 0xffff;
+	const struct trace_node *nodes = table->sites.tree.nodes.items;
+	const uint64_t *places = table->sites.tree.places.items;
+	struct trace_node node = nodes[trace_site(&table->sites, id)->node];
+	uint32_t calls = 1;
 
-	for (uint32_t i = 1; i < calls; i++) {
-		const PyCodeObject *code;
+	for (; node.parent != 0; calls++) {
+		node = nodes[node.parent];
 
 		do
 			frame = version_caller(frame);
 		while (frame && version_is_mark(frame));
 		if (!frame)
 			return false;
-		code = version_code(frame);
-		if (codes_word(code, version_instruction(frame, code)) != words[i])
+		if (version_place(frame) != places[node.frame])
 			return false;
 	}
 	if (calls == tracer.settings.calls_max)
@@ -58,15 +57,13 @@ static inline uint32_t simple_site(struct tracer_table *table, const PyThreadSta
 {
 	const version_frame *frame = version_top_frame(thread);
 	const struct frame_memo *memo;
-	const PyCodeObject *code;
-	uint64_t word;
+	uint64_t place;
 
 	if (!frame || version_is_mark(frame))
 		return TRACE_NONE;
-	code = version_code(frame);
-	word = codes_word(code, version_instruction(frame, code));
-	memo = frame_memo(table->sites_of_frames, frame, word);
-	if (!frame_memo_matches(memo, thread, frame, word))
+	place = version_place(frame);
+	memo = frame_memo(table->sites_of_frames, frame, place);
+	if (!frame_memo_matches(memo, thread, frame, place))
 		return TRACE_NONE;
 	if (tracer.settings.calls_max > 1 && !simple_callers_match(table, memo->value, frame))
 		return TRACE_NONE;
@@ -77,11 +74,7 @@ static inline uint32_t simple_or_walked_site(struct tracer_table *table, PyThrea
 {
 	uint32_t site = simple_site(table, thread);
 
-	/* A retired site: the memo belongs to a freed code object that had the same address. */
-	if (__builtin_expect(site == TRACE_NONE || trace_site(&table->sites, site)->key.counts == 0,
-			     0))
-		return record_site(table, thread);
-	return site;
+	return __builtin_expect(site == TRACE_NONE, 0) ? record_site(table, thread) : site;
 }
 
 static inline void record_simply(const void *start, size_t size)

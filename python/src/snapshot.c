@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "event_records.h"
+#include "hold.h"
 #include "stacks.h"
 
 /* A live block: size in two parts, so that it takes 12 bytes. */
@@ -30,6 +31,7 @@ typedef struct {
 	uint64_t time_ns;
 	struct tracer_settings settings;
 	bool is_sampled;
+	PyObject *hold; /* sites keep their ids */
 } snapshot_object;
 
 static void snapshot_free(PyObject *object)
@@ -39,6 +41,7 @@ static void snapshot_free(PyObject *object)
 
 	free(snapshot->blocks);
 	free(snapshot->sites);
+	Py_XDECREF(snapshot->hold);
 	type->tp_free(object);
 	Py_DECREF(type);
 }
@@ -119,6 +122,11 @@ PyObject *snapshot_take(void)
 	tracer_thread.state = outer;
 	if (!snapshot)
 		return NULL;
+	snapshot->hold = hold_get();
+	if (!snapshot->hold) {
+		Py_DECREF(snapshot);
+		return NULL;
+	}
 	for (int id = 0; id < TABLE_COUNT; id++)
 		tracer_lock(&tracer.tables[id]);
 	is_copied = copy_all(snapshot);

@@ -18,11 +18,13 @@ static const struct trace_sites *sites_of(uint32_t id)
 	return &tracer.tables[table_of(id)].sites;
 }
 
+/* A stack, and a place in it. */
 struct stack_view {
-	uint32_t first;
+	uint32_t node;
 	uint32_t calls;
 	uint32_t native;
 	uint32_t depth;
+	uint32_t interpreter;
 };
 
 /* The table may move while it is locked by another thread: what is returned is a copy. */
@@ -36,8 +38,30 @@ static struct stack_view stack_at(uint32_t id)
 	stack = *trace_stack(&table->sites, id & ~TRACER_LOCKED_BIT);
 	tracer_unlock(table);
 	key.counts = stack.counts;
-	return (struct stack_view){stack.first, trace_key_calls(&key), trace_key_native(&key),
-				   trace_key_depth(&key)};
+	return (struct stack_view){stack.node, trace_key_calls(&key), trace_key_native(&key),
+				   trace_key_depth(&key), trace_key_interpreter(&key)};
+}
+
+/* Returns the frame at the place, and moves the place to the next one. */
+static uint32_t next_frame(enum tracer_table_id id, struct stack_view *stack)
+{
+	struct tracer_table *table = &tracer.tables[id];
+	struct trace_node node;
+
+	tracer_lock(table);
+	node = *trace_node(&table->sites.tree, stack->node);
+	tracer_unlock(table);
+	stack->node = node.parent;
+	return node.frame;
+}
+
+static struct stack_view first_call(uint32_t id)
+{
+	struct stack_view stack = stack_at(id);
+
+	for (uint32_t i = 0; i < stack.native; i++)
+		(void)next_frame(table_of(id), &stack);
+	return stack;
 }
 
 bool stacks_has_stack(uint32_t id)
@@ -59,7 +83,7 @@ static PyObject *frame_object(PyObject *file, int line)
 
 static PyObject *make_frames(uint32_t id)
 {
-	struct stack_view stack = stack_at(id);
+	struct stack_view stack = first_call(id);
 	PyObject *frames = PyTuple_New(stack.calls > 0 ? stack.calls : 1);
 
 	for (uint32_t i = 0; frames && i < (stack.calls > 0 ? stack.calls : 1); i++) {
@@ -67,7 +91,7 @@ static PyObject *make_frames(uint32_t id)
 		PyObject *frame;
 
 		if (stack.calls > 0)
-			call = codes_call_at(table_of(id), stack.first + i);
+			call = codes_call_at(table_of(id), next_frame(table_of(id), &stack));
 		frame = frame_object(call.file, call.line);
 		Py_XDECREF(call.file);
 		Py_XDECREF(call.name);
@@ -99,18 +123,36 @@ PyObject *stacks_frames(uint32_t id)
 	return frames;
 }
 
+void stacks_forget(void)
+{
+	for (int id = 0; id < TABLE_COUNT; id++) {
+		struct trace_array cache = made[id];
+
+		made[id] = (struct trace_array){.item_bytes = sizeof(PyObject *)};
+		for (size_t i = 0; i < cache.capacity; i++)
+			Py_XDECREF(((PyObject **)cache.items)[i]);
+		trace_array_free(&tracer.memory, &cache);
+	}
+}
+
 uint32_t stacks_depth(uint32_t id)
 {
 	return stack_at(id).depth;
 }
 
+uint32_t stacks_interpreter(uint32_t id)
+{
+	return stack_at(id).interpreter;
+}
+
 PyObject *stacks_names(uint32_t id)
 {
-	struct stack_view stack = stack_at(id);
+	struct stack_view stack = first_call(id);
 	PyObject *names = PyTuple_New(stack.calls);
 
 	for (uint32_t i = 0; names && i < stack.calls; i++) {
-		struct codes_call call = codes_call_at(table_of(id), stack.first + i);
+		uint32_t frame = next_frame(table_of(id), &stack);
+		struct codes_call call = codes_call_at(table_of(id), frame);
 
 		Py_XDECREF(call.file);
 		if (!call.name)
@@ -120,6 +162,17 @@ PyObject *stacks_names(uint32_t id)
 	return names;
 }
 
+static uint64_t word_of(enum tracer_table_id id, uint32_t frame)
+{
+	struct tracer_table *table = &tracer.tables[id];
+	uint64_t word;
+
+	tracer_lock(table);
+	word = trace_frame(&table->sites.tree, frame)->word;
+	tracer_unlock(table);
+	return word;
+}
+
 PyObject *stacks_native(uint32_t id)
 {
 	struct stack_view stack = stack_at(id);
@@ -127,7 +180,7 @@ PyObject *stacks_native(uint32_t id)
 
 	for (uint32_t i = 0; addresses && i < stack.native; i++) {
 		PyObject *address = PyLong_FromUnsignedLongLong(
-			*trace_words(sites_of(id), stack.first + stack.calls + i));
+			word_of(table_of(id), next_frame(table_of(id), &stack)));
 
 		if (!address)
 			Py_CLEAR(addresses);
@@ -143,7 +196,7 @@ PyObject *stacks_native_places(uint32_t id)
 	PyObject *places = PyTuple_New(stack.native);
 
 	for (uint32_t i = 0; places && i < stack.native; i++) {
-		PyObject *place = modules_place(table_of(id), stack.first + stack.calls + i);
+		PyObject *place = modules_place(table_of(id), next_frame(table_of(id), &stack));
 
 		if (!place)
 			Py_CLEAR(places);
@@ -153,14 +206,21 @@ PyObject *stacks_native_places(uint32_t id)
 	return places;
 }
 
-const struct trace_site *stacks_site(uint32_t id)
+/* A copy: another thread may move the table. */
+struct trace_site stacks_site(uint32_t id)
 {
-	return trace_site(sites_of(id), id & ~TRACER_LOCKED_BIT);
+	struct tracer_table *table = &tracer.tables[table_of(id)];
+	struct trace_site site;
+
+	tracer_lock(table);
+	site = *trace_site(&table->sites, id & ~TRACER_LOCKED_BIT);
+	tracer_unlock(table);
+	return site;
 }
 
 uint32_t stacks_of_site(uint32_t id)
 {
-	return stacks_site(id)->stack | (id & TRACER_LOCKED_BIT);
+	return stacks_site(id).stack | (id & TRACER_LOCKED_BIT);
 }
 
 /* The site of a block, with the table's bit; TRACE_NONE: not known. */
@@ -176,7 +236,7 @@ static uint32_t site_of_block(uint32_t domain, uint64_t address)
 	if (tracked)
 		site = (tracked->site - 1) | TRACER_LOCKED_BIT;
 	else if (trace_blocks_get(&locked->blocks, address, &block) &&
-		 trace_key_domain(&trace_site(&locked->sites, block.site)->key) == domain)
+		 trace_site_domain(trace_site(&locked->sites, block.site)) == domain)
 		site = block.site | TRACER_LOCKED_BIT;
 	tracer_unlock(locked);
 	if (site == TRACE_NONE && domain == 0) {

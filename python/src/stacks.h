@@ -17,7 +17,10 @@ bool stacks_has_site(uint32_t id);
 
 /* Returns ((file, line), …), innermost first: a new reference, to one object for each id. */
 PyObject *stacks_frames(uint32_t stack);
+/* Frees the objects that stacks_frames() keeps: ids get another meaning. */
+void stacks_forget(void);
 uint32_t stacks_depth(uint32_t stack);
+uint32_t stacks_interpreter(uint32_t stack);
 /* Returns a tuple of function names, innermost first. */
 PyObject *stacks_names(uint32_t stack);
 /* Returns a tuple of return addresses, innermost first. */
@@ -26,7 +29,7 @@ PyObject *stacks_native(uint32_t stack);
 /* Returns a tuple with (path or None, address in that file) for each return address. */
 PyObject *stacks_native_places(uint32_t stack);
 
-const struct trace_site *stacks_site(uint32_t site);
+struct trace_site stacks_site(uint32_t site);
 /* Returns the id of a site's stack. */
 uint32_t stacks_of_site(uint32_t site);
 

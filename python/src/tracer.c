@@ -7,9 +7,11 @@
 
 #include "c_blocks.h"
 #include "codes.h"
+#include "hold.h"
 #include "modules.h"
 #include "patch.h"
 #include "record.h"
+#include "stacks.h"
 
 struct tracer tracer;
 
@@ -83,6 +85,18 @@ static int prepare_once(void)
 	return 0;
 }
 
+/* Stacks that somebody needed when the tracer stopped stay, and do not count. */
+static void limit_stacks(struct tracer_table *table, uint32_t stacks_max)
+{
+	table->sites.stacks_max = stacks_max > 0 ? table->sites.stack_count + stacks_max : 0;
+}
+
+static void forget_memos(struct tracer_table *table)
+{
+	memset(table->depths, 0, sizeof(table->depths));
+	memset(table->sites_of_frames, 0, sizeof(table->sites_of_frames));
+}
+
 /* The table is locked: a thread without the GIL may have begun a record before the last stop. */
 static int prepare_locked(struct tracer_table *table, const struct tracer_settings *settings)
 {
@@ -98,11 +112,8 @@ static int prepare_locked(struct tracer_table *table, const struct tracer_settin
 		table->words = room;
 		table->words_max = words;
 	}
-	/* Stacks of an earlier start stay, and do not count. */
-	table->sites.stacks_max =
-		settings->stacks_max > 0 ? table->sites.stack_count + settings->stacks_max : 0;
-	memset(table->depths, 0, sizeof(table->depths));
-	memset(table->sites_of_frames, 0, sizeof(table->sites_of_frames));
+	limit_stacks(table, settings->stacks_max);
+	forget_memos(table);
 	return record_begin(table);
 }
 
@@ -123,6 +134,21 @@ static void note_time(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	tracer.start_ticks = safe_ticks();
 	tracer.start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int prepare(const struct tracer_settings *settings)
+{
+	if (prepare_once() < 0 || prepare_table(&tracer.tables[TABLE_GIL], settings) < 0 ||
+	    prepare_table(&tracer.tables[TABLE_LOCKED], settings) < 0 || hold_begin() < 0)
+		return -ENOMEM;
+	tracer.settings = *settings;
+	tracer.is_sampled = settings->sampling_bytes > 0 || settings->probability > 0;
+	if (settings->events_bytes > 0 &&
+	    trace_events_open(&tracer.events, &tracer.memory, settings->events_bytes) < 0) {
+		hold_end();
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /* Hooks everything. On failure, sets *ret_problem. */
@@ -155,13 +181,7 @@ int tracer_start(const struct tracer_settings *settings, const char **ret_proble
 	if (settings->native_max > 0 && native_walk_begin(settings->native_max) < 0)
 		return -ENOSYS;
 	*ret_problem = "there is not enough memory to trace";
-	if (prepare_once() < 0 || prepare_table(&tracer.tables[TABLE_GIL], settings) < 0 ||
-	    prepare_table(&tracer.tables[TABLE_LOCKED], settings) < 0)
-		return -ENOMEM;
-	tracer.settings = *settings;
-	tracer.is_sampled = settings->sampling_bytes > 0 || settings->probability > 0;
-	if (settings->events_bytes > 0 &&
-	    trace_events_open(&tracer.events, &tracer.memory, settings->events_bytes) < 0)
+	if (prepare(settings) < 0)
 		return -ENOMEM;
 	note_time();
 	tracer_clear(); /* of a block that a thread recorded during the last stop */
@@ -187,6 +207,7 @@ void tracer_stop(void)
 	if (tracer.events.slots)
 		trace_events_close(&tracer.events, &tracer.memory);
 	tracer_unlock(&tracer.tables[TABLE_LOCKED]);
+	hold_end();
 }
 
 /* Nobody can be putting an event while both tables are locked and we hold the GIL. */
@@ -229,22 +250,59 @@ void tracer_hold_no_events(void)
 	unlock_tables();
 }
 
+static void clear_blocks(struct tracer_table *table)
+{
+	trace_blocks_clear(&table->blocks);
+	for (uint32_t site = 0; site < table->sites.site_count; site++) {
+		trace_site(&table->sites, site)->count = 0;
+		trace_site(&table->sites, site)->size = 0;
+	}
+	if (table == &tracer.tables[TABLE_LOCKED])
+		tracked_blocks_clear(&tracer.tracked);
+	atomic_store_explicit(&table->bytes, 0, memory_order_relaxed);
+}
+
+static void clear_stacks(struct tracer_table *table)
+{
+	trace_sites_clear(&table->sites);
+	limit_stacks(table, tracer.settings.stacks_max);
+	forget_memos(table);
+	table->stacks_named = 0;
+	table->frames_named = 0;
+	table->clears++;
+}
+
+/* Blocks refer to stacks, and stacks to code objects: all locks are held at once. */
+static void drop(bool with_stacks)
+{
+	struct codes_dropped dropped = {0};
+
+	lock_tables();
+	for (int id = 0; id < TABLE_COUNT; id++) {
+		clear_blocks(&tracer.tables[id]);
+		if (with_stacks)
+			clear_stacks(&tracer.tables[id]);
+	}
+	if (with_stacks)
+		codes_drop(&dropped);
+	unlock_tables();
+	if (!with_stacks)
+		return;
+	/* This may run code of the program. */
+	codes_free(&dropped);
+	stacks_forget();
+	hold_forget();
+}
+
+void tracer_drop_stacks(void)
+{
+	if (!atomic_load(&tracer.is_tracing))
+		drop(true);
+}
+
 void tracer_clear(void)
 {
-	for (int id = 0; id < TABLE_COUNT; id++) {
-		struct tracer_table *table = &tracer.tables[id];
-
-		tracer_lock(table);
-		trace_blocks_clear(&table->blocks);
-		for (uint32_t site = 0; site < table->sites.site_count; site++) {
-			trace_site(&table->sites, site)->count = 0;
-			trace_site(&table->sites, site)->size = 0;
-		}
-		if (id == TABLE_LOCKED)
-			tracked_blocks_clear(&tracer.tracked);
-		atomic_store_explicit(&table->bytes, 0, memory_order_relaxed);
-		tracer_unlock(table);
-	}
+	drop(!hold_is_shared() && !tracer.events.slots);
 	if (tracer.is_sampled)
 		sampled_hooks_end();
 	atomic_store_explicit(&tracer.peak_bytes, 0, memory_order_relaxed);

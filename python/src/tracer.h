@@ -45,7 +45,7 @@ struct frame_memo {
 	const version_frame *frame;
 	const version_frame *caller;
 	const PyThreadState *thread;
-	uint64_t word;
+	uint64_t word; /* of the code object, or version_place() for a site */
 	uint64_t level;
 	uint32_t value;
 };
@@ -79,7 +79,9 @@ struct tracer_table {
 	size_t words_max;
 	struct frame_memo depths[FRAME_MEMOS];
 	struct frame_memo sites_of_frames[FRAME_MEMOS];
-	uint32_t stacks_named; /* stacks whose modules are known: modules.h */
+	uint32_t stacks_named; /* stacks and frames whose modules are known: modules.h */
+	uint32_t frames_named;
+	uint32_t clears;       /* how often the stacks were dropped; ids changed their meaning */
 	_Atomic int64_t bytes; /* in live traced blocks */
 	bool has_lock;         /* false: the GIL protects the table */
 	pthread_mutex_t lock;
@@ -201,8 +203,10 @@ int tracer_keep_events(size_t bytes);
  */
 void tracer_hold_events(uint64_t number);
 void tracer_hold_no_events(void);
-/* Drops all live blocks from the tables. */
+/* Drops all live blocks from the tables, and all stacks if nobody needs them: hold.h. */
 void tracer_clear(void);
+/* Drops all blocks and stacks, and frees their memory. Does nothing while tracing. */
+void tracer_drop_stacks(void);
 int64_t tracer_live_bytes(void);
 /* Updates is_simple. Call it after changing anything that is_simple depends on. */
 void tracer_choose_way(void);

@@ -121,6 +121,30 @@ static inline int64_t version_instruction(const version_frame *frame, const PyCo
 #endif
 }
 
+/*
+ * Returns which instruction of which code object a frame executes, as one number that is cheap to
+ * compare: from 3.11 on, the address of the instruction.
+ */
+static inline uint64_t version_place_of(const PyCodeObject *code, int64_t instruction)
+{
+#if PY_VERSION_HEX >= 0x030b0000
+	return (uintptr_t)code->co_code_adaptive + 2 * (uint64_t)instruction;
+#else
+	return (uint64_t)(uintptr_t)code << 16 ^ (uint32_t)instruction;
+#endif
+}
+
+static inline uint64_t version_place(const version_frame *frame)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	return (uintptr_t)frame->instr_ptr;
+#elif PY_VERSION_HEX >= 0x030b0000
+	return (uintptr_t)frame->prev_instr;
+#else
+	return version_place_of(frame->f_code, version_instruction(frame, frame->f_code));
+#endif
+}
+
 /* Returns whether the frame is still being set up (creating cells, for example). */
 static inline bool version_is_incomplete(const version_frame *frame, const PyCodeObject *code)
 {

@@ -97,11 +97,13 @@ def dump(path, format=None):
     if not _tracer.is_tracing():
         raise RuntimeError("the tracemalloc module must be tracing memory allocations to dump them")
     before = _tracer.exclude_thread(True)
+    held = _tracer.hold()  # another thread may stop the tracer before the sites are written
     try:
         shown = settings.stack_filter
         _write(path, chosen, _tracer, _tracer.live_blocks(), _sampling(_tracer),
                None if shown is None else lambda stack: not shown(stack))
     finally:
+        del held
         _tracer.exclude_thread(before)
 
 

@@ -112,6 +112,8 @@ class Recording:
         self._lib = _library.load()
         self._quick = _library.load_quick()
         self._tracer = tracer
+        # Sites keep their ids until it is closed. A list of traces has ids of its own.
+        self._held = tracer.hold() if hasattr(tracer, "hold") else None
         self._is_hidden = is_hidden
         self._error = _library.Error()
         self._frames = {}
@@ -234,6 +236,7 @@ class Recording:
 
     def close(self):
         """Closes the file. Without finish() it stays readable, but is marked as incomplete."""
+        self._held = None
         handle, self._handle = self._handle, None
         if handle:
             self._lib.wick_heap_writer_close(handle)

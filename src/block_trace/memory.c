@@ -74,6 +74,17 @@ int trace_array_reserve(struct trace_memory *memory, struct trace_array *array, 
 	return 0;
 }
 
+void trace_array_shrink(struct trace_memory *memory, struct trace_array *array)
+{
+	size_t bytes = array_bytes(array);
+
+	if (bytes <= FIRST_BYTES)
+		return;
+	munmap((char *)array->items + FIRST_BYTES, bytes - FIRST_BYTES);
+	atomic_fetch_sub_explicit(&memory->bytes, bytes - FIRST_BYTES, memory_order_relaxed);
+	array->capacity = FIRST_BYTES / array->item_bytes;
+}
+
 void trace_array_free(struct trace_memory *memory, struct trace_array *array)
 {
 	trace_memory_unmap(memory, array->items, array_bytes(array));

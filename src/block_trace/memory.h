@@ -33,6 +33,8 @@ struct trace_array {
 
 /* Makes room for `count` items in total. Returns 0, or -ENOMEM without changing the array. */
 int trace_array_reserve(struct trace_memory *memory, struct trace_array *array, size_t count);
+/* Frees all but the first pages, and what the array held there stays. */
+void trace_array_shrink(struct trace_memory *memory, struct trace_array *array);
 void trace_array_free(struct trace_memory *memory, struct trace_array *array);
 
 #endif

@@ -3,15 +3,13 @@
 #define WICK_BLOCK_TRACE_SITES_H
 
 /*
- * sites: the stacks at which blocks were allocated, each stored once, with counters of the live
- * blocks.
+ * sites: the stacks at which blocks were allocated, with counters of the live blocks.
  *
- * A stack is a list of words, innermost first: one for each frame of an interpreted language, then
- * return addresses of native code. Only the caller knows what a word means. A site is a stack in
- * one thread, interpreter and domain. Ids stay valid until trace_sites_free().
+ * A stack is a list of words, innermost first: return addresses of native code, then one word for
+ * each frame of an interpreted language. The words are in a tree (tree.h). A site is a stack in
+ * one thread, interpreter and domain. Ids stay valid until trace_sites_clear().
  *
- * A word may lose its meaning, because its code object is freed and the address reused. The stacks
- * that contain it are then retired: they keep their ids, but lookups no longer find them.
+ * Stacks with a frame that has ended keep their ids, but lookups no longer find them.
  *
  * Threads: the owner has to lock.
  */
@@ -20,7 +18,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "block_trace/id_set.h"
 #include "block_trace/memory.h"
+#include "block_trace/tree.h"
 
 #define TRACE_NONE UINT32_MAX
 
@@ -72,16 +72,6 @@ static inline uint64_t trace_owner(uint32_t domain, uint32_t thread)
 	return (uint64_t)domain << 32 | thread;
 }
 
-static inline uint32_t trace_key_domain(const struct trace_key *key)
-{
-	return (uint32_t)(key->owner >> 32);
-}
-
-static inline uint32_t trace_key_thread(const struct trace_key *key)
-{
-	return (uint32_t)key->owner;
-}
-
 /* A stack as it was walked. */
 struct trace_walk {
 	struct trace_key key;
@@ -91,32 +81,30 @@ struct trace_walk {
 
 struct trace_stack {
 	uint64_t counts; /* as in its key */
-	uint32_t first;  /* index of its first word */
-	uint32_t site;   /* the newest site with this stack */
-	bool is_retired;
-};
-
-/* As large as a cache line. */
-struct trace_site {
-	struct trace_key key; /* counts are 0 when it is retired; no walk has that */
-	int64_t size;         /* live bytes */
-	int64_t count;
-	uint64_t counts; /* as in the key, also when it is retired */
-	uint32_t first;  /* index of the first word, as in its stack */
-	uint32_t stack;
-	uint32_t next; /* the stack's next older site */
+	uint32_t node;   /* the innermost one */
 	uint32_t pad;
-	uint64_t pad2;
 };
 
-_Static_assert(sizeof(struct trace_site) == 64, "one line of the cache");
-
-/* For each word: its code object, and the next word of the same code object. */
-struct trace_word_link {
-	uint32_t code;
-	uint32_t next;
-	int32_t line; /* in the source file, once it has been looked up */
+/* Two of them are as large as a cache line. */
+struct trace_site {
+	int64_t size; /* live bytes */
+	int64_t count;
+	uint64_t owner; /* as in its key */
+	uint32_t node;  /* as in its stack */
+	uint32_t stack;
 };
+
+_Static_assert(sizeof(struct trace_site) == 32, "half a line of the cache");
+
+static inline uint32_t trace_site_domain(const struct trace_site *site)
+{
+	return (uint32_t)(site->owner >> 32);
+}
+
+static inline uint32_t trace_site_thread(const struct trace_site *site)
+{
+	return (uint32_t)site->owner;
+}
 
 struct trace_slot {
 	uint32_t tag; /* high half of the hash */
@@ -131,20 +119,22 @@ struct trace_index {
 
 struct trace_sites {
 	struct trace_memory *memory;
-	struct trace_array words;  /* uint64_t */
-	struct trace_array links;  /* struct trace_word_link, one for each word */
+	struct trace_tree tree;
 	struct trace_array stacks; /* struct trace_stack */
 	struct trace_array sites;  /* struct trace_site */
-	uint32_t word_count;
 	uint32_t stack_count;
 	uint32_t site_count;
-	uint32_t stacks_max; /* 0: no limit */
-	struct trace_index by_stack;
+	uint32_t stacks_max;         /* 0: no limit */
+	struct trace_id_set by_node; /* ids of stacks + 1 */
 	struct trace_index by_site;
 };
 
 void trace_sites_init(struct trace_sites *sites, struct trace_memory *memory);
 void trace_sites_free(struct trace_sites *sites);
+/* Keeps the first site and its stack, which must have no words, and frees everything else. */
+void trace_sites_clear(struct trace_sites *sites);
+/* Returns the bytes that stacks and sites use, with their hash tables. */
+uint64_t trace_sites_bytes(const struct trace_sites *sites);
 
 static inline struct trace_site *trace_site(const struct trace_sites *sites, uint32_t id)
 {
@@ -154,16 +144,6 @@ static inline struct trace_site *trace_site(const struct trace_sites *sites, uin
 static inline struct trace_stack *trace_stack(const struct trace_sites *sites, uint32_t id)
 {
 	return (struct trace_stack *)sites->stacks.items + id;
-}
-
-static inline uint64_t *trace_words(const struct trace_sites *sites, uint32_t first)
-{
-	return (uint64_t *)sites->words.items + first;
-}
-
-static inline struct trace_word_link *trace_links(const struct trace_sites *sites, uint32_t first)
-{
-	return (struct trace_word_link *)sites->links.items + first;
 }
 
 /*
@@ -187,21 +167,13 @@ static inline uint64_t trace_walk_hash(const struct trace_key *key, uint64_t sum
 	return sum ^ sum >> 32;
 }
 
-static inline bool trace_words_equal(const uint64_t *a, const uint64_t *b, uint32_t count)
-{
-	uint64_t difference = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		difference |= a[i] ^ b[i];
-	return difference == 0;
-}
-
 static inline bool trace_site_matches(const struct trace_sites *sites,
 				      const struct trace_site *site, const struct trace_walk *walk)
 {
-	return site->key.counts == walk->key.counts && site->key.owner == walk->key.owner &&
-	       trace_words_equal(trace_words(sites, site->first), walk->words,
-				 trace_key_words(&walk->key));
+	return site->owner == walk->key.owner &&
+	       trace_stack(sites, site->stack)->counts == walk->key.counts &&
+	       trace_tree_matches(&sites->tree, site->node, walk->words,
+				  trace_key_words(&walk->key));
 }
 
 /* Returns the id of the walk's site or TRACE_NONE. */
@@ -228,16 +200,10 @@ static inline uint32_t trace_sites_find(const struct trace_sites *sites,
 
 /*
  * Adds a site for a walk that has none. If the stack is new, adds it too and sets *ret_is_new; the
- * caller may then fill in the links of its words. Returns 0, -ENOMEM, or -ENOSPC if there are
- * already stacks_max stacks.
+ * caller then has to fill in the new frames of the tree, which have the highest ids, or to end
+ * them. Returns 0, -ENOMEM, or -ENOSPC if there are already stacks_max stacks.
  */
 int trace_sites_add(struct trace_sites *sites, const struct trace_walk *walk, uint32_t *ret_site,
 		    bool *ret_is_new);
-
-/* Returns the stack that the word with this index belongs to. */
-uint32_t trace_sites_stack_of(const struct trace_sites *sites, uint32_t word);
-
-/* Lookups no longer find the stack and its sites; they keep their words and ids. */
-void trace_sites_retire(struct trace_sites *sites, uint32_t stack);
 
 #endif

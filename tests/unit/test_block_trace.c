@@ -183,7 +183,7 @@ static void equal_stacks_have_one_id_and_threads_have_sites_of_their_own(void **
 	for (uint64_t round = 0; round < 2; round++)
 		for (uint64_t i = 0; i < 3000; i++)
 			for (uint32_t thread = 1; thread <= 2; thread++) {
-				uint64_t words[3] = {i, i / 7, 42};
+				uint64_t words[3] = {i + 1, i / 7 + 1, 42};
 				struct trace_walk walk = make_walk(words, 3, thread);
 				uint32_t id = trace_sites_find(&sites, &walk);
 
@@ -199,7 +199,7 @@ static void equal_stacks_have_one_id_and_threads_have_sites_of_their_own(void **
 	assert_int_equal(memory.bytes, 0);
 }
 
-static void retired_stacks_keep_their_ids_and_are_not_found(void **state)
+static void stacks_with_a_frame_that_has_ended_keep_their_ids_and_are_not_found(void **state)
 {
 	struct trace_memory memory = {0};
 	struct trace_sites sites;
@@ -212,15 +212,108 @@ static void retired_stacks_keep_their_ids_and_are_not_found(void **state)
 	(void)state;
 	trace_sites_init(&sites, &memory);
 	assert_int_equal(trace_sites_add(&sites, &walk, &old, &is_new), 0);
-	assert_int_equal(trace_sites_stack_of(&sites, 1), 0);
-	trace_sites_retire(&sites, 0);
+	trace_frame_end(&sites.tree, 1); /* the outermost one: 20 */
 	assert_int_equal(trace_sites_find(&sites, &walk), TRACE_NONE);
 	assert_int_equal(trace_sites_add(&sites, &walk, &id, &is_new), 0);
 	assert_true(is_new);
 	assert_int_not_equal(id, old);
 	assert_int_equal(trace_sites_find(&sites, &walk), id);
-	assert_int_equal(trace_sites_stack_of(&sites, 2), 1);
+	assert_int_equal(trace_frame(&sites.tree, 1)->word, 20);
+	assert_int_not_equal(trace_site(&sites, id)->stack, trace_site(&sites, old)->stack);
 	trace_sites_free(&sites);
+}
+
+/* 2,000 stacks of 100 words: the same callers, and 2,000 different innermost frames. */
+static void stacks_share_the_frames_of_their_callers(void **state)
+{
+	struct trace_memory memory = {0};
+	struct trace_sites sites;
+	uint64_t words[100];
+	uint32_t id;
+	bool is_new;
+
+	(void)state;
+	trace_sites_init(&sites, &memory);
+	for (uint32_t i = 1; i < 100; i++)
+		words[i] = 1000000 + i % 10;
+	for (words[0] = 1; words[0] <= 2000; words[0]++) {
+		struct trace_walk walk = make_walk(words, 100, 1);
+
+		assert_int_equal(trace_sites_add(&sites, &walk, &id, &is_new), 0);
+		assert_int_equal(trace_sites_find(&sites, &walk), id);
+	}
+	assert_int_equal(sites.tree.node_count, 1 + 99 + 2000);
+	assert_int_equal(sites.tree.frame_count, 1 + 10 + 2000);
+	trace_sites_free(&sites);
+	assert_int_equal(memory.bytes, 0);
+}
+
+static void a_longer_stack_is_not_taken_for_its_end(void **state)
+{
+	struct trace_memory memory = {0};
+	struct trace_sites sites;
+	uint64_t words[3] = {1, 2, 3};
+	struct trace_walk walk = make_walk(words, 3, 1);
+	uint32_t id;
+	bool is_new;
+
+	(void)state;
+	trace_sites_init(&sites, &memory);
+	assert_int_equal(trace_sites_add(&sites, &walk, &id, &is_new), 0);
+	assert_true(trace_tree_matches(&sites.tree, trace_site(&sites, id)->node, words, 3));
+	assert_false(trace_tree_matches(&sites.tree, trace_site(&sites, id)->node, words, 2));
+	assert_false(trace_tree_matches(&sites.tree, 1, words + 1, 2));
+	assert_true(trace_tree_matches(&sites.tree, 1, words + 2, 1));
+	trace_sites_free(&sites);
+}
+
+/* An address may look like a word of an interpreter's frame. */
+static void equal_words_of_both_kinds_are_different_frames(void **state)
+{
+	struct trace_memory memory = {0};
+	struct trace_tree tree;
+	uint64_t word = 7;
+	uint32_t native;
+	uint32_t interpreted;
+
+	(void)state;
+	trace_tree_init(&tree, &memory);
+	assert_int_equal(trace_tree_add(&tree, &word, 1, 1, &native), 0);
+	assert_int_equal(trace_tree_add(&tree, &word, 1, 0, &interpreted), 0);
+	assert_int_not_equal(native, interpreted);
+	assert_int_equal(trace_tree_find(&tree, &word, 1, 1), native);
+	assert_int_equal(trace_tree_find(&tree, &word, 1, 0), interpreted);
+	trace_tree_free(&tree);
+}
+
+static void cleared_stacks_give_their_memory_back(void **state)
+{
+	struct trace_memory memory = {0};
+	struct trace_sites sites;
+	struct trace_walk unknown = make_walk(NULL, 0, 0);
+	uint64_t before;
+	uint32_t id;
+	bool is_new;
+
+	(void)state;
+	trace_sites_init(&sites, &memory);
+	assert_int_equal(trace_sites_add(&sites, &unknown, &id, &is_new), 0);
+	before = memory.bytes;
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < 100000; i++) {
+			uint64_t words[3] = {i + 1, i / 7 + 1, 42};
+			struct trace_walk walk = make_walk(words, 3, 1);
+
+			assert_int_equal(trace_sites_find(&sites, &walk), TRACE_NONE);
+			assert_int_equal(trace_sites_add(&sites, &walk, &id, &is_new), 0);
+		}
+		assert_true(memory.bytes > before * 10);
+		trace_sites_clear(&sites);
+		assert_true(memory.bytes <= before);
+		assert_int_equal(sites.site_count, 1);
+	}
+	trace_sites_free(&sites);
+	assert_int_equal(memory.bytes, 0);
 }
 
 static void a_limit_of_stacks_is_kept(void **state)
@@ -233,11 +326,13 @@ static void a_limit_of_stacks_is_kept(void **state)
 	(void)state;
 	trace_sites_init(&sites, &memory);
 	sites.stacks_max = 2;
-	for (uint64_t i = 0; i < 3; i++) {
+	for (uint64_t i = 1; i <= 100; i++) {
 		struct trace_walk walk = make_walk(&i, 1, 1);
 
-		assert_int_equal(trace_sites_add(&sites, &walk, &id, &is_new), i < 2 ? 0 : -ENOSPC);
+		assert_int_equal(trace_sites_add(&sites, &walk, &id, &is_new),
+				 i <= 2 ? 0 : -ENOSPC);
 	}
+	assert_int_equal(sites.tree.node_count, 1 + 2);
 	trace_sites_free(&sites);
 }
 
@@ -251,7 +346,7 @@ static void every_request_for_memory_may_fail(void **state)
 		uint32_t failures = 0;
 
 		trace_sites_init(&sites, &memory);
-		for (uint64_t i = 0; i < 40000; i++) {
+		for (uint64_t i = 1; i <= 40000; i++) {
 			struct trace_walk walk = make_walk(&i, 1, 1);
 			uint32_t id;
 			bool is_new;
@@ -377,7 +472,12 @@ int main(void)
 		cmocka_unit_test(pages_without_blocks_are_dropped_when_the_directory_is_full),
 		cmocka_unit_test(without_memory_new_pages_are_refused_and_old_ones_stay),
 		cmocka_unit_test(equal_stacks_have_one_id_and_threads_have_sites_of_their_own),
-		cmocka_unit_test(retired_stacks_keep_their_ids_and_are_not_found),
+		cmocka_unit_test(
+			stacks_with_a_frame_that_has_ended_keep_their_ids_and_are_not_found),
+		cmocka_unit_test(stacks_share_the_frames_of_their_callers),
+		cmocka_unit_test(a_longer_stack_is_not_taken_for_its_end),
+		cmocka_unit_test(equal_words_of_both_kinds_are_different_frames),
+		cmocka_unit_test(cleared_stacks_give_their_memory_back),
 		cmocka_unit_test(a_limit_of_stacks_is_kept),
 		cmocka_unit_test(every_request_for_memory_may_fail),
 		cmocka_unit_test(tracked_blocks_are_told_apart_by_domain),

@@ -8,25 +8,9 @@ import array
 import threading
 from collections.abc import Sequence
 
-from ._extension import _tracer
 from ._frames import Trace
+from ._held import Memo, hold
 from ._stacks import KeptStack, LiveStack, module_of_stack, modules_by_file
-
-
-class _Memo(dict):
-    """What a function returned for a key; ids of stacks and sites never change their meaning."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def __missing__(self, key):
-        value = self[key] = self.function(key)
-        return value
-
-
-SITES = _Memo(lambda site: _tracer.site(site))
-STACKS = _Memo(lambda stack: _tracer.stack(stack))
 
 
 class Row:
@@ -51,9 +35,9 @@ class Row:
         return self.domain, size, self.frames, self.total_nframe
 
 
-def row_of_site(site, totals):
-    where = SITES[site]
-    return Row(*STACKS[where[0]], where, totals)
+def row_of_site(held, site, totals):
+    where = held.sites[site]
+    return Row(*held.stacks[where[0]], where, totals)
 
 
 def thread_names():
@@ -66,6 +50,7 @@ class LiveBlocks:
 
     def __init__(self, snapshot, stack_filter=None, sites=None):
         self.snapshot = snapshot
+        self.held = hold()
         self.stack_filter = stack_filter
         self.chosen = sites
         self.sampled = bool(snapshot.sampling_bytes or snapshot.probability)
@@ -76,14 +61,14 @@ class LiveBlocks:
     def rows(self):
         """{site: Row}"""
         if self._rows is None:
-            self._rows = {site: row_of_site(site, totals) for site, *totals in self.snapshot.sites()
+            self._rows = {site: row_of_site(self.held, site, totals) for site, *totals in self.snapshot.sites()
                           if self._is_shown(site)}
         return self._rows
 
     def _is_shown(self, site):
         if self.chosen is not None and site not in self.chosen:
             return False
-        return self.stack_filter is None or self.stack_filter(SITES[site][0])
+        return self.stack_filter is None or self.stack_filter(self.held.sites[site][0])
 
     def _shows_all(self):
         return self.chosen is None and self.stack_filter is None
@@ -98,14 +83,13 @@ class LiveBlocks:
 
     def traces(self):
         """The trace tuples of all blocks."""
-        parts = _Memo(self._parts)
+        parts = Memo(self._parts)
         return [(part[0], size, part[1], part[2])
                 for part, size in ((parts[site], size) for site, size, _ in self.blocks())]
 
-    @staticmethod
-    def _parts(site):
-        stack, domain, _, _ = SITES[site]
-        return (domain, *STACKS[stack])
+    def _parts(self, site):
+        stack, domain, _, _ = self.held.sites[site]
+        return (domain, *self.held.stacks[stack])
 
     def count(self):
         """The number of traces, or None if only traces() can tell."""
@@ -124,7 +108,7 @@ class LiveBlocks:
 
     def stack(self, index):
         """What is known of the stack of a trace."""
-        return LiveStack(SITES[self._block(index)[0]][0])
+        return LiveStack(self.held.sites[self._block(index)[0]][0])
 
     thread_names = staticmethod(thread_names)
 
@@ -137,7 +121,7 @@ class LiveBlocks:
         """What trace tuples do not say, for a pickle: see ListedBlocks."""
         blocks, rows, modules = self.blocks(), self.rows(), modules_by_file()
         tags = {"sites": array.array("L", [site for site, _, _ in blocks]),
-                "where": {site: SITES[site] for site in rows},
+                "where": {site: self.held.sites[site] for site in rows},
                 "stacks": {row.number: _plain(row, modules) for row in rows.values()},
                 "threads": self.thread_names()}
         if self.sampled:

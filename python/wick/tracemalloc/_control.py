@@ -6,6 +6,7 @@ import operator
 import _tracemalloc
 
 from ._extension import _tracer
+from ._held import hold
 from ._frames import Traceback
 
 MAX_FRAMES = 65535
@@ -127,13 +128,13 @@ class StackFilter:
 
     def __init__(self, function):
         self.function = function
-        self.by_stack = {}
         self.by_frames = {}  # one line may be several places in the code, and so several stacks
 
     def __call__(self, stack):
-        answer = self.by_stack.get(stack)
+        known = hold().answers
+        answer = known.get((self, stack))
         if answer is None:
-            answer = self.by_stack[stack] = self._ask(Traceback._of_stack(stack))
+            answer = known[self, stack] = self._ask(Traceback._of_stack(stack))
         return answer
 
     def _ask(self, traceback):
@@ -164,8 +165,9 @@ def get_stats():
     events: calls of the hooks, or with sampling those that were looked at; dropped: blocks that
     found no memory; dropped_stacks: stacks that found no memory or no room; stacks, sites:
     different stacks, and different (stack, domain, thread, interpreter); live_blocks: blocks in
-    the table; own_bytes: memory of the tracer; hook_ns: time spent in the hooks, estimated from
-    one call in 1,024; code_objects: code objects seen; sampled: whether blocks are sampled;
-    sees_reuse: whether objects from free lists are seen.
+    the table; own_bytes: memory of the tracer; stack_bytes: the part of it that stacks and sites
+    use; hook_ns: time spent in the hooks, estimated from one call in 1,024; code_objects: code
+    objects seen; sampled: whether blocks are sampled; sees_reuse: whether objects from free lists
+    are seen.
     """
     return _tracer.stats()

@@ -4,10 +4,11 @@ import math
 import struct
 import time
 
-from ._blocks import SITES, row_of_site, thread_names
+from ._blocks import row_of_site, thread_names
 from ._control import settings
 from ._extension import _tracer, unrecorded
 from ._frames import Traceback
+from ._held import hold
 from ._statistics import group, statistics_of
 
 # time_ns, address, size, site, operation, and padding
@@ -27,10 +28,11 @@ class Event:
     or "mark"; address, size: of the block; name: of a mark, otherwise None; domain, thread (the
     system's thread id), interpreter and traceback: where the block was allocated.
     """
-    __slots__ = ("time", "kind", "address", "size", "name", "_site")
+    __slots__ = ("time", "kind", "address", "size", "name", "_site", "_held")
     __module__ = "wick.tracemalloc"
 
-    def __init__(self, record):
+    def __init__(self, record, held):
+        self._held = held
         nanoseconds, self.address, self.size, self._site, operation, _, _ = record
         self.time = nanoseconds / 1e9
         self.kind = NAMES.get(operation, "unknown")
@@ -41,19 +43,21 @@ class Event:
 
     @property
     def traceback(self):
-        return Traceback._of_stack(SITES[self._site][0]) if self.kind in ("alloc", "free") else None
+        if self.kind not in ("alloc", "free"):
+            return None
+        return Traceback._of_stack(self._held.sites[self._site][0])
 
     @property
     def domain(self):
-        return SITES[self._site][1]
+        return self._held.sites[self._site][1]
 
     @property
     def thread(self):
-        return SITES[self._site][2]
+        return self._held.sites[self._site][2]
 
     @property
     def interpreter(self):
-        return SITES[self._site][3]
+        return self._held.sites[self._site][3]
 
     def __repr__(self):
         what = f"name={self.name!r}" if self.kind == "mark" else f"address={self.address:#x} size={self.size}"
@@ -104,9 +108,9 @@ def _records():
             lost = 0
 
 
-def _is_shown(record):
+def _is_shown(record, held):
     shown = settings.stack_filter
-    return shown is None or record[4] not in (ALLOCATION, FREE) or shown(SITES[record[3]][0])
+    return shown is None or record[4] not in (ALLOCATION, FREE) or shown(held.sites[record[3]][0])
 
 
 def iter_events(from_ts=None, to_ts=None):
@@ -117,8 +121,9 @@ def iter_events(from_ts=None, to_ts=None):
     configure(ring_buffer_kb=...) before start(); the oldest events make room for new ones.
     """
     first, last = _range(from_ts, to_ts)
-    return (Event(record) for record, _ in _records()
-            if first <= record[0] <= last and _is_shown(record))
+    held = hold()
+    return (Event(record, held) for record, _ in _records()
+            if first <= record[0] <= last and _is_shown(record, held))
 
 
 def _weight(size):
@@ -143,6 +148,7 @@ class _RangeBlocks:
     def __init__(self, first, last):
         self.first, self.last = first, last
         self.live = {}
+        self.held = hold()
 
     def read(self):
         previous = None
@@ -159,7 +165,7 @@ class _RangeBlocks:
         if operation == CLEAR:
             self.live.clear()
         elif operation in (ALLOCATION, FREE):
-            key = address, SITES[site][1]
+            key = address, self.held.sites[site][1]
             self.live.pop(key, None)
             if operation == ALLOCATION and moment >= self.first:
                 self.live[key] = site, size
@@ -171,7 +177,7 @@ class _RangeBlocks:
             totals = _totals(size) if sampled else (1, size, 0.0, 0.0)
             row = found.get(site)
             if row is None:
-                row = found[site] = row_of_site(site, (0, 0, 0.0, 0.0))
+                row = found[site] = row_of_site(self.held, site, (0, 0, 0.0, 0.0))
             row.count += totals[0]
             row.size += totals[1]
             row.count_variance += totals[2]

@@ -7,6 +7,7 @@ import os
 import struct
 
 from ._extension import _tracer, unrecorded
+from ._held import hold
 
 
 class NativeFrame:
@@ -99,12 +100,15 @@ def _frame(address, path, offset):
     return NativeFrame(address, path, offset, _function_at(path, offset - 1))
 
 
-@functools.lru_cache(65536)
 @unrecorded
 def resolve(stack):
-    """The frames of machine code of a stack, innermost first. Ids of stacks stay valid."""
-    places = _tracer.stack_native_places(stack)
-    return tuple(_frame(address, *place) for address, place in zip(_tracer.stack_native(stack), places))
+    """The frames of machine code of a stack, innermost first."""
+    known = hold().native
+    if stack not in known:
+        places = _tracer.stack_native_places(stack)
+        known[stack] = tuple(_frame(address, *place)
+                             for address, place in zip(_tracer.stack_native(stack), places))
+    return known[stack]
 
 
 # The interpreter, the C library and ourselves: they allocate for the module that calls them.
@@ -112,10 +116,12 @@ _SERVANTS = ("python", "libpython", "libc.so", "libc-", "ld-linux", "libwick", "
              "libstdc++", "wick")
 
 
-@functools.lru_cache(65536)
 def extension_of(stack):
     """The extension module or library that called for the memory, or None: the innermost one."""
-    return extension_among(path for path, _ in _tracer.stack_native_places(stack))
+    known = hold().extensions
+    if stack not in known:
+        known[stack] = extension_among(path for path, _ in _tracer.stack_native_places(stack))
+    return known[stack]
 
 
 def extension_among(paths):

@@ -8,15 +8,17 @@ import sys
 
 from . import _native
 from ._extension import _tracer
+from ._held import hold
 
 
 class LiveStack:
-    """A stack of the tracer. Names are looked up when somebody asks."""
-    __slots__ = ("number",)
+    """A stack of the tracer. Names are looked up when somebody asks; until then, it is held."""
+    __slots__ = ("number", "held")
     module = None  # named when results are computed: its file may be imported later
 
     def __init__(self, number):
         self.number = number
+        self.held = hold()
 
     @property
     def functions(self):
