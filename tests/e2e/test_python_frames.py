@@ -7,6 +7,8 @@ import os
 import pathlib
 import re
 import shutil
+import signal
+import subprocess
 import sys
 
 import pytest
@@ -286,3 +288,38 @@ def test_the_recorder_is_woken_by_a_new_process(wick):
     done = wick.ok("record", "--engine", "ebpf", "-o", wick.new_path(), "--", PYTHONS[-1], "-c",
                    "sum(i * i for i in range(300000))", env={**os.environ, "WICK_LOG": "debug"})
     assert re.search(r"woken [1-9]\d* times by unknown address spaces", done.stderr)
+
+
+@pytest.mark.perf
+def test_the_perf_engine_says_that_it_reads_no_python_calls(wick, background, tmp_path):
+    recording = wick.record([PYTHONS[-1], PROGRAM, 0.2, "sorting"], "--engine", "perf")
+    assert "no Python calls of 1 process: the perf engine cannot read them; use --engine" in recording.stderr
+    assert not any(python_calls(sample) for sample in samples_of(wick, recording))
+    process = background([PYTHONS[-1], str(PROGRAM), "20", "sorting"])
+    recording = wick.attach("--engine", "perf", "-p", process.pid, "-d", 0.3)
+    assert "the perf engine cannot read them" in recording.stderr
+    recording = wick.record([PYTHONS[-1], PROGRAM, 0.2, "sorting"], "--engine", "perf", "--python", "off")
+    assert "Python calls" not in recording.stderr
+
+
+@needs_ebpf
+def test_processes_that_come_and_go_lose_nothing(wick, tmp_path):
+    program = tmp_path / "many.py"
+    program.write_text("import subprocess, sys\n"
+                       "running = []\n"
+                       "for i in range(60):\n"
+                       "    running.append(subprocess.Popen([sys.executable, '-c', 'sum(range(300000))']))\n"
+                       "    if len(running) > 4:\n        running.pop(0).wait()\n"
+                       "for one in running:\n    one.wait()\n")
+    shares = []
+    for _ in range(3):  # a recorder that gets no CPU loses samples
+        process = wick.start("record", "--engine", "ebpf", "-a", "-F", "997", "--overhead", "off", "-o",
+                             wick.new_path())
+        subprocess.run([PYTHONS[-1], program], check=True)
+        process.send_signal(signal.SIGINT)
+        text = process.communicate(timeout=60)[1]
+        taken, lost = map(int, re.search(r"samples +(\d+) of.*?, (\d+) lost", text).groups())
+        shares.append(lost / taken)
+        if shares[-1] <= 0.001:
+            return
+    assert min(shares) <= 0.001, shares

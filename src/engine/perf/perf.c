@@ -18,6 +18,7 @@
 #include "engine/perf/perf_programs.h"
 #include "engine/perf/perf_rate.h"
 #include "engine/perf/sample_cost.h"
+#include "engine/perf/unread_calls.h"
 #include "model/sink.h"
 #include "process_stacks/stack_cache.h"
 #include "unwind/frame.h"
@@ -257,6 +258,7 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	uint64_t on_cpu;
 
 	*ret = engine->output.stats;
+	unread_calls_stats(engine->unread, &ret->python);
 	ret->memory.ring_fill = engine->ring_fill;
 	/*
 	 * Without the kernel's share of the time, the expected number is unknown; and for short

@@ -11,6 +11,7 @@
 #include "engine/perf/perf_overwrite.h"
 #include "engine/perf/perf_programs.h"
 #include "engine/perf/perf_sample.h"
+#include "engine/perf/unread_calls.h"
 #include "model/sink.h"
 #include "perf_records/perf_record.h"
 #include "process_stacks/chain.h"
@@ -161,10 +162,11 @@ static void handle_map(struct perf_engine *engine, const struct perf_event_heade
 	struct map_record map;
 
 	engine->news = true;
-	if (perf_record_map(&engine->layout, header, &map))
-		process_tracker_map(engine->output.tracker,
-				    perf_record_time_ns(&engine->layout, header), map.pid,
-				    &map.region, &map.build_id);
+	if (!perf_record_map(&engine->layout, header, &map))
+		return;
+	process_tracker_map(engine->output.tracker, perf_record_time_ns(&engine->layout, header),
+			    map.pid, &map.region, &map.build_id);
+	unread_calls_map(engine->unread, map.pid, &map.region);
 }
 
 static void handle_task(struct perf_engine *engine, const struct perf_event_header *header)
@@ -179,6 +181,8 @@ static void handle_task(struct perf_engine *engine, const struct perf_event_head
 				     task.tid, task.parent_pid, task.parent_tid);
 	else
 		process_tracker_exit(engine->output.tracker, task.pid, task.tid);
+	if (header->type == PERF_RECORD_EXIT && task.pid == task.tid)
+		unread_calls_forget(engine->unread, task.pid);
 	if (header->type == PERF_RECORD_EXIT && engine->grouped)
 		counters_forget(&engine->output.counters, task.tid, engine->cpus.items,
 				engine->cpus.count);
@@ -188,10 +192,12 @@ static void handle_comm(struct perf_engine *engine, const struct perf_event_head
 {
 	struct comm_record comm;
 
-	if (perf_record_comm(&engine->layout, header, &comm))
-		process_tracker_comm(engine->output.tracker,
-				     perf_record_time_ns(&engine->layout, header), comm.pid,
-				     comm.tid, comm.comm, comm.exec);
+	if (!perf_record_comm(&engine->layout, header, &comm))
+		return;
+	if (comm.exec)
+		unread_calls_forget(engine->unread, comm.pid);
+	process_tracker_comm(engine->output.tracker, perf_record_time_ns(&engine->layout, header),
+			     comm.pid, comm.tid, comm.comm, comm.exec);
 }
 
 static int handle_lost(struct perf_engine *engine, const struct cpu_ring *ring,

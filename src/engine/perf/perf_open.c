@@ -18,6 +18,7 @@
 #include "engine/perf/perf.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_programs.h"
+#include "engine/perf/unread_calls.h"
 #include "model/sink.h"
 #include "proc/cgroup_folder.h"
 #include "proc/own_program.h"
@@ -72,6 +73,7 @@ void perf_close(struct perf_engine *engine)
 {
 	perf_release(engine);
 	perf_programs_close(engine->programs);
+	unread_calls_free(engine->unread);
 	if (engine->epoll_fd >= 0)
 		(void)close(engine->epoll_fd);
 	if (engine->timer_fd >= 0)
@@ -425,6 +427,7 @@ int perf_seed(struct perf_engine *engine, struct error *err)
 					   NULL); /* may be gone */
 	vec_fini(&list);
 	for (i = 0; i < engine->seeds.count && r == 0; i++) {
+		unread_calls_look(engine->unread, engine->seeds.items[i]);
 		r = process_tracker_seed(engine->output.tracker, engine->seeds.items[i], err);
 		if (r == -ESRCH)
 			r = 0; /* it has just ended: its samples still have its name */
@@ -675,6 +678,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->partial = target->kind == TARGET_THREADS;
 	engine->output.frames.partial = engine->partial;
 	engine->programs = programs;
+	if (!programs && config->python != ENGINE_PYTHON_OFF)
+		engine->unread = unread_calls_new(); /* else it is not said */
 	engine->copies = !programs && copy_bytes_for(config) > 0;
 	engine->output.marks_cuts = programs || engine->copies;
 	engine->depth = config->depth;
