@@ -291,11 +291,11 @@ def test_the_recorder_is_woken_by_a_new_process(wick):
 @pytest.mark.perf
 def test_the_perf_engine_says_that_it_reads_no_python_calls(wick, background, tmp_path):
     recording = wick.record([PYTHONS[-1], PROGRAM, 0.2, "sorting"], "--engine", "perf")
-    assert "no Python calls of 1 process: the perf engine cannot read them; use --engine" in recording.stderr
+    assert "native only in 1 process: the perf engine cannot read interpreted calls; use --engine" in recording.stderr
     assert not any(python_calls(sample) for sample in samples_of(wick, recording))
     process = background([PYTHONS[-1], str(PROGRAM), "20", "sorting"])
     recording = wick.attach("--engine", "perf", "-p", process.pid, "-d", 0.3)
-    assert "the perf engine cannot read them" in recording.stderr
+    assert "the perf engine cannot read interpreted calls" in recording.stderr
     recording = wick.record([PYTHONS[-1], PROGRAM, 0.2, "sorting"], "--engine", "perf", "--python", "off")
     assert "Python calls" not in recording.stderr
 

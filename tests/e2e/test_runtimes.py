@@ -138,6 +138,6 @@ def test_functions_of_go_have_names_lines_and_callers(wick, go_program):
 
 def test_the_doctor_names_the_flags(wick):
     text = " ".join(wick.run("doctor").stdout.split())
-    assert "has names if its runtime lists it, which needs a flag" in text
+    assert "has names if its runtime writes them to a file, which needs a flag" in text
     assert "node --perf-basic-prof" in text
     assert "java -XX:+PreserveFramePointer" in text

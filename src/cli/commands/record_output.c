@@ -102,7 +102,7 @@ void record_output_refused_python(FILE *out, const struct engine_stats *stats)
 	const struct engine_python_stats *python = &stats->python;
 
 	if (python->refused > 0)
-		(void)fprintf(out, "  calls      of %" PRIu64 " process%s only native ones: %s\n",
+		(void)fprintf(out, "  calls      native only in %" PRIu64 " process%s: %s\n",
 			      python->refused, python->refused == 1 ? "" : "es", python->reason);
 }
 

@@ -65,5 +65,6 @@ void unread_calls_stats(struct unread_calls *unread, struct engine_python_stats 
 	counts = interpreters_counts(unread->interpreters);
 	ret->refused = counts->found;
 	(void)snprintf(ret->reason, sizeof(ret->reason),
-		       "the perf engine cannot read them; use --engine ebpf, signal or ptrace");
+		       "the perf engine cannot read interpreted calls; use --engine ebpf, signal "
+		       "or ptrace");
 }
