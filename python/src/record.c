@@ -102,7 +102,7 @@ static uint32_t stack_depth(struct tracer_table *table, const PyThreadState *thr
 {
 	struct frame_memo *memo = frame_memo(table->depths, frame, 0);
 
-	if (version_is_generator(frame)) /* the next caller may be at another depth */
+	if (version_depth_varies(frame)) /* the next caller may be at another depth */
 		return count_frames(frame);
 	if (!frame_memo_matches(memo, thread, frame, word))
 		frame_memo_set(memo, thread, frame, word, count_frames(frame));
@@ -291,7 +291,7 @@ static void remember_site(struct tracer_table *table, const PyThreadState *threa
 	if (version_is_incomplete(frame, version_code(frame))) /* its caller is the innermost one */
 		return;
 	/* Callers that are not compared may differ in number. */
-	if (version_is_generator(frame) && calls_of(table, site) == tracer.settings.calls_max)
+	if (version_depth_varies(frame) && calls_of(table, site) == tracer.settings.calls_max)
 		return;
 	place = version_place(frame);
 	frame_memo_set(frame_memo(table->sites_of_frames, frame, place), thread, frame, place,

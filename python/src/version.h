@@ -171,13 +171,20 @@ static inline bool version_is_hidden(const version_frame *frame)
 #endif
 }
 
-/* Whether the frame belongs to a generator or coroutine, which different callers may resume. */
-static inline bool version_is_generator(const version_frame *frame)
+/*
+ * Whether the same frame at the same level may have another number of callers: a generator or
+ * coroutine, which different callers may resume. In 3.9, every frame may: a function often gets the
+ * same one, and nothing says at which place on the C stack.
+ */
+static inline bool version_depth_varies(const version_frame *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
 	return frame->owner == 1;
-#else
+#elif PY_VERSION_HEX >= 0x030a0000
 	return frame->f_gen != NULL;
+#else
+	(void)frame;
+	return true;
 #endif
 }
 

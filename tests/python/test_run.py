@@ -44,7 +44,7 @@ def test_a_program_behaves_as_under_python(python, tmp_path, name):
 
 
 @pytest.mark.parametrize("words", [
-    ["missing.py"], ["missing.zip"], ["missing"], ["-m", "nope"], ["-m", "json.nope"], ["-m", "json"], ["-m", "nope.more"],
+    ["missing.py"], ["missing.zip"], ["missing"], ["-m", "nope"], ["-m", "json.nope"], ["-m", "email"], ["-m", "nope.more"],
     ["empty"]], ids=" ".join)
 def test_a_missing_program_is_reported_as_python_does(python, tmp_path, words):
     (tmp_path / "empty").mkdir()

@@ -163,7 +163,8 @@ def _run_module(options):
 def _check_archive(script):
     """A folder or zip file must have a __main__."""
     importer = pkgutil.get_importer(script)
-    if importer is not None and importer.find_spec("__main__") is None:
+    find = getattr(importer, "find_spec", None) or getattr(importer, "find_module", None)  # of zip files up to 3.9
+    if find is not None and find("__main__") is None:
         raise NotRun(f"can't find '__main__' module in {os.path.abspath(script)!r}")
 
 
