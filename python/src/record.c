@@ -236,8 +236,9 @@ static uint32_t threadless_site(struct tracer_table *table, const struct record_
 }
 
 /*
- * C code may hold locks of its own while it allocates, and a thread with the GIL may wait for them:
- * a new stack is then linked without the GIL, to code objects that are known already.
+ * C code may hold locks of its own while it allocates, and a thread with the GIL may wait for them;
+ * or the thread may have the GIL although it does not seem so. A new stack is then linked without
+ * the GIL, to code objects that are known already.
  */
 static uint32_t site_without_gil(struct tracer_table *table, const struct record_caller *caller,
 				 const struct trace_walk *walk)
@@ -258,7 +259,7 @@ static uint32_t walked_site(struct tracer_table *table, const struct record_call
 	site = trace_sites_find(&table->sites, &walk);
 	if (__builtin_expect(site != TRACE_NONE, 1))
 		return site;
-	if (!caller->holds_gil && caller->domain == TRACER_C_DOMAIN)
+	if (!caller->holds_gil && (caller->domain == TRACER_C_DOMAIN || VERSION_HIDES_GIL))
 		return site_without_gil(table, caller, &walk);
 	return learn_site(table, caller, &walk);
 }

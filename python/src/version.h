@@ -121,10 +121,7 @@ static inline int64_t version_instruction(const version_frame *frame, const PyCo
 #endif
 }
 
-/*
- * Returns which instruction of which code object a frame executes, as one number that is cheap to
- * compare: from 3.11 on, the address of the instruction.
- */
+/* Returns the instruction of a code object as one number; from 3.11 on, it is its address. */
 static inline uint64_t version_place_of(const PyCodeObject *code, int64_t instruction)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -246,6 +243,9 @@ static inline size_t version_header_bytes(const PyTypeObject *type)
 #define version_request_extra _PyEval_RequestCodeExtraIndex
 #define version_set_extra _PyCode_SetExtra
 #endif
+
+/* While 3.9 creates an interpreter, a thread has the GIL and no current thread state. */
+#define VERSION_HIDES_GIL (PY_VERSION_HEX < 0x030a0000)
 
 #if PY_VERSION_HEX >= 0x030d0000
 #define version_is_finalizing() Py_IsFinalizing()
