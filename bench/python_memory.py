@@ -19,10 +19,11 @@ WAYS = {
     "wick 1": "import wick.tracemalloc as t; t.start(1)",
     "wick 25": "import wick.tracemalloc as t; t.start(25)",
     "wick sampled": "import wick.tracemalloc as t; t.start(1, sampling=524288)",
+    "wick native": "import wick.tracemalloc as t; t.start(25, native=True)",
     "tracemalloc 1": "import tracemalloc as t; t.start(1)",
     "tracemalloc 25": "import tracemalloc as t; t.start(25)",
 }
-GOALS = {"wick 1": 1.5, "wick 25": 1.9, "wick sampled": 1.06}
+GOALS = {"wick 1": 1.5, "wick 25": 1.9, "wick sampled": 1.06, "wick native": None}
 PEERS = {"wick 1": "tracemalloc 1", "wick 25": "tracemalloc 25"}
 MEMRAY = ("import memray, os; m = memray.Tracker(destination=memray.FileDestination('/dev/null', overwrite=True), "
           "trace_python_allocators=True); m.__enter__()")
@@ -129,8 +130,8 @@ def rows(bench, row):
         worst = max(found[way], key=found[way].get)
         result.append(row(f"Python memory, {way.removeprefix('wick ')}: {len(found[way])} workloads, geometric mean",
                           f"×{peer:.2f} (tracemalloc)" if peer else "–",
-                          f"×{means[way]:.2f} (most: {worst} ×{found[way][worst]:.2f})", "–", f"≤ ×{goal}",
-                          means[way] <= goal))
+                          f"×{means[way]:.2f} (most: {worst} ×{found[way][worst]:.2f})", "–",
+                          f"≤ ×{goal}" if goal else "–", means[way] <= goal if goal else None))
     if "memray" in means:
         result.append(row("Python memory, memray with Python's allocators", f"×{means['memray']:.2f}", "–", "–", "–", None))
     count = BLOCKS // 10 if quick else BLOCKS

@@ -28,7 +28,7 @@ ENTER = """
 for name in dev proc sys; do
 	mount --rbind "/$name" "$0/$name" || exit 125
 done
-mount --bind "$WICK_TEMPORARY" "$0$WICK_TEMPORARY" || exit 125
+mount --rbind "$WICK_TEMPORARY" "$0$WICK_TEMPORARY" || exit 125
 mount --bind "$WICK_SITE" "$0$WICK_SITE_INSIDE" || exit 125
 folder=$WICK_FOLDER
 unset WICK_TEMPORARY WICK_SITE WICK_SITE_INSIDE WICK_FOLDER
