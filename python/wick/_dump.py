@@ -108,7 +108,7 @@ def dump(path, format=None):
 
 
 class _Listed:
-    """Names of the sites of a list of traces, in the way of the tracer."""
+    """The sites of a list of traces, with the names that the tracer would give."""
 
     def __init__(self, traces, tags):
         self.sites = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Failures of libwick as exceptions.
 
-Every exception is a WickError and, where Python has a class for the kind of failure, of that class too:
+Every exception is a WickError and, where Python has a class for the kind of failure, an instance of that class too:
 a missing file is also a FileNotFoundError, a refusal a PermissionError, a wrong argument a ValueError.
 """
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Place:
             frames.append(((file, frame.line), name if name != file else None))
 
     def main_file(self):
-        """The file of the program, if this stack tells: it is called by nothing but runpy."""
+        """The file of the program, if this stack shows it: it is called by nothing but runpy."""
         calls = [(file, name) for (file, _), name in zip(self.frames, self.functions) if "runpy" not in file]
         return calls[-1][0] if calls and not self.is_cut and calls[-1][1] == "<module>" else None
 

@@ -110,7 +110,7 @@ def _line_text(filename, lineno, size, count):
 
 
 class _PeakCheck:
-    """limit_memory: the most that is allocated at a time."""
+    """limit_memory: the most that is allocated at any one time."""
 
     def __init__(self, tracemalloc, most):
         self.tracemalloc = tracemalloc

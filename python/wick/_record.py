@@ -33,7 +33,7 @@ _CODE = "import sys; sys.path.insert(0, sys.argv[1]); from wick._recorder import
 
 
 def _interpreter() -> str:
-    """A Python that can run the recorder. Programs that embed Python are not one themselves."""
+    """A Python that can run the recorder. A program that embeds Python cannot run it."""
     own = None if getattr(sys, "frozen", False) else sys.executable
     found = os.environ.get("WICK_PYTHON") or own or shutil.which("python3")
     if found:

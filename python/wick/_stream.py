@@ -3,7 +3,7 @@
 
 A thread of our own takes events out of the tracer's buffer before it is full, and writes them every
 so many seconds. The first part of the file has all live blocks; later parts have what changed. Each
-part is complete, so the file can be read at any time, also after the program was killed.
+part is complete, so the file can be read at any time, even after the program was killed.
 
 A thread that is writing may be interrupted by code that calls us again: a signal handler, a __del__, the
 function of set_filter(). Such a call never waits for itself; what it asks for is done when the thread has

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A pytest plugin: limits on the memory of tests, and profiles of slow ones.
 
-    @pytest.mark.limit_memory("24 MB")            the most memory that is allocated at a time
+    @pytest.mark.limit_memory("24 MB")            the most memory that is allocated at any one time
     @pytest.mark.limit_leaks("1 KB", warmups=1)   what is left when the test has ended
 
     pytest --wick [--wick-slow SECONDS] [--wick-folder DIR]

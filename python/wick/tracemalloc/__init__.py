@@ -96,7 +96,7 @@ def stream(path, every=1.0):
     """
     From now on, append what changed to a file, every `every` seconds.
 
-    The file can be read while it grows, also after the program was killed; every wick command reads it.
+    The file can be read while it grows, and after the program was killed; every wick command reads it.
     The result is a context manager with flush() and close(); stop() and the end of the program close it
     too. A full disk ends the stream with a warning, and the program continues.
     """

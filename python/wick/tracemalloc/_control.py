@@ -68,12 +68,12 @@ def start(nframe=1, sampling=None, native=False, export=None):
     Also set the maximum number of frames stored in the traceback of a
     trace to nframe.
 
-    sampling: trace only some blocks and estimate the totals from them. Below 1 it is the
-    probability of each block, from 1 on the mean number of bytes between two samples (524288
-    costs almost nothing). None does what configure() said; the default is to trace every block.
+    sampling: trace only some blocks and estimate the totals from them. A value below 1 is
+    the probability that a block is traced; any other is the mean number of bytes between two
+    samples (524288 costs almost nothing). None uses the setting of configure(); the default is to trace every block.
     native: record the C functions below the Python frames too, and blocks that C code allocates by
     itself (their domain is NATIVE_DOMAIN).
-    export: the format that dump() writes if the name of the file says nothing: "wick", "pprof",
+    export: the format that dump() writes if the name of the file does not select one: "wick", "pprof",
     "speedscope", "perfetto", "json" or "html".
     """
     number = _checked_frames(nframe)
@@ -160,10 +160,10 @@ def set_filter(function):
 
 def get_stats():
     """
-    What the tracer did so far, and what it costs, as a dict:
+    What the tracer has done so far, and what it costs, as a dict:
 
-    events: calls of the hooks, or with sampling those that were looked at; dropped: blocks that
-    found no memory; dropped_stacks: stacks that found no memory or no room; stacks, sites:
+    events: calls of the hooks, or with sampling those that were looked at; dropped: blocks for
+    which there was no memory; dropped_stacks: stacks for which there was no memory or room; stacks, sites:
     different stacks, and different (stack, domain, thread, interpreter); live_blocks: blocks in
     the table; own_bytes: memory of the tracer; stack_bytes: the part of it that stacks and sites
     use; hook_ns: time spent in the hooks, estimated from one call in 1,024; code_objects: code

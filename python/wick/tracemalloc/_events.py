@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Events: single allocations and frees, in the order of time, while the tracer's buffer keeps them."""
+"""Events: single allocations and frees, in time order, while the tracer's buffer keeps them."""
 import math
 import struct
 import time

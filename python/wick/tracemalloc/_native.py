@@ -75,7 +75,7 @@ def _read_functions(data):
 
 @functools.lru_cache(256)
 def _functions(path):
-    """(sorted addresses, {address: (end, name)}); empty for what is no file."""
+    """(sorted addresses, {address: (end, name)}); empty if it is not a file."""
     try:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             found = _read_functions(data)
@@ -117,7 +117,7 @@ _SERVANTS = ("python", "libpython", "libc.so", "libc-", "ld-linux", "libwick", "
 
 
 def extension_of(stack):
-    """The extension module or library that called for the memory, or None: the innermost one."""
+    """The extension module or library that requested the memory, or None: the innermost one."""
     known = hold().extensions
     if stack not in known:
         known[stack] = extension_among(path for path, _ in _tracer.stack_native_places(stack))

@@ -86,7 +86,7 @@ def load(filename):
 
 
 def _load_other(filename):
-    """Files that are no pickles; the pickle module says what is wrong with the rest."""
+    """Files that are not pickles; the pickle module says what is wrong with the rest."""
     with open(filename, "rb") as file:
         if file.read(5) == b"\x89WICK":
             from wick import _dump

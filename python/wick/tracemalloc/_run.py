@@ -229,7 +229,7 @@ def _run(options):
 # The report
 
 class Report:
-    """Says at the end, on the standard error of the start, what is held."""
+    """Reports at the end what is held, on the standard error that the program started with."""
 
     def __init__(self, options, tracemalloc):
         self.tracemalloc = tracemalloc
