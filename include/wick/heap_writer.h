@@ -4,7 +4,7 @@
 
 /*
  * heap_writer: writes a recording of allocations that a program observes itself, such as those of
- * an interpreter. All wick commands read it like a recording of wick heap, also while it grows and
+ * an interpreter. All wick commands read it like a recording of wick heap, even while it grows and
  * after the program was killed.
  *
  *	struct wick_heap_frame frame = {.function = "parse", .file = "app.py", .line = 12};

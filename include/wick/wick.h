@@ -17,7 +17,7 @@
  * to every later sample of their thread. docs/reference/user-events.md describes how views and
  * formats show them.
  *
- * Threads: any thread may call any function at any time, also in signal handlers. A call that
+ * Threads: any thread may call any function at any time, even in signal handlers. A call that
  * interrupts another one in the same thread is dropped and counted. Texts are copied; names are cut
  * after 200 bytes.
  */

@@ -102,7 +102,7 @@ static int check_text(const char *text, size_t size, const char *path, struct er
 {
 	if (memchr(text, '\0', size))
 		return error_advise(
-			err, error_set(err, -EINVAL, "configuration %s has a zero byte", path),
+			err, error_set(err, -EINVAL, "configuration %s contains a NUL byte", path),
 			"save it as UTF-8 text; UTF-16 is not supported");
 	if (text[strspn(text, " \t\r\n")] == '\0')
 		return error_advise(err, error_set(err, -EINVAL, "configuration %s is empty", path),

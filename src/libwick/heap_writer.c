@@ -57,7 +57,7 @@ static int check_options(const struct wick_heap_options *options, struct error *
 		return error_advise(err,
 				    error_set(err, -EINVAL,
 					      "sample_bytes %" PRIu64
-					      " and probability %g exclude each other",
+					      " and probability %g cannot both be set",
 					      options->sample_bytes, options->probability),
 				    "set one of them to 0");
 	if (options->block_unit > MAX_UNIT || options->block_unit & (options->block_unit - 1))

@@ -323,6 +323,6 @@ bool self_start_begin(void)
 
 void self_start_tell_stranger(void)
 {
-	complain("the recorder has another version", "",
+	complain("the recorder is a different version", "",
 		 "; set " TOOL_VARIABLE " to the wick of this library");
 }

@@ -160,7 +160,7 @@ def test_a_library_without_its_tool(alone, tmp_path_factory):
     (folder / "wick").write_text("#!/bin/sh\necho WICK_SESSION=/no/such/session\n", encoding="utf-8")
     (folder / "wick").chmod(0o755)
     done = alone.run(*workload("memory"), preload=folder / LIBRARY.name)
-    assert done.returncode == 0 and "the recorder has another version" in done.stderr
+    assert done.returncode == 0 and "the recorder is a different version" in done.stderr
     (folder / "wick").unlink()
     (folder / "wick").symlink_to(WICK)
     (folder / "lib/any/wick").mkdir(parents=True)

@@ -136,7 +136,7 @@ def test_a_peak_that_is_too_high_trips_the_gate(wick):
     # What was not recorded cannot be judged.
     done = wick.run("heap", "--max-peak", "3M", "-q", "-o", wick.new_path(), "--", *workload("blocks", "peak"),
                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
-    assert done.returncode == 1 and "--max-peak cannot be judged" in done.stderr, done.stderr
+    assert done.returncode == 1 and "--max-peak cannot be checked" in done.stderr, done.stderr
     fine = Heap(wick, workload("blocks", "peak"), "--max-peak", "3M", "-q")
     assert not fine.process.stderr
 

@@ -440,7 +440,7 @@ static void each_fault_of_a_file_has_words_and_a_remedy_of_its_own(void **state)
 		{deep, 0, "maximum parsing depth", "a section contains keys"},
 		{"", 0, "given.json is empty", "write at least {}"},
 		{" \n", 0, "given.json is empty", "write at least {}"},
-		{"{\0}", 3, "given.json has a zero byte", "UTF-16"},
+		{"{\0}", 3, "given.json contains a NUL byte", "UTF-16"},
 		{"{\"heap\": {}", 0, "near end of file", "complete the file"},
 		{"{} {}", 0, "end of file expected", "after the last }"},
 		{"{\"heap\": \"\xff\"}", 0, "decode byte 0xff", "save it as UTF-8"},

@@ -151,7 +151,7 @@ static int check_side(const struct comparison *comparison, size_t side, struct e
 		return 0;
 	return error_advise(
 		err,
-		error_set(err, -ENODATA, "%s %s: no gate can be judged",
+		error_set(err, -ENODATA, "%s %s: no gate can be checked",
 			  comparison->diff.names[side], why),
 		"record it again; wick info --check FILE shows what a recording contains");
 }

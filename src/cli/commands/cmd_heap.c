@@ -178,9 +178,10 @@ static void print_unread(struct heap_recording *recording, const struct record_r
 		heap_summary_leaks(recording->context->err, result);
 	if (recording->options->max_peak_bytes > 0 && result->stats.heap.events == 0 &&
 	    result->stats.why_none[0]) {
-		(void)fprintf(recording->context->err,
-			      "wick: --max-peak cannot be judged: nothing was recorded\n      %s\n",
-			      result->stats.why_none);
+		(void)fprintf(
+			recording->context->err,
+			"wick: --max-peak cannot be checked: nothing was recorded\n      %s\n",
+			result->stats.why_none);
 		recording->leak_status = COMMAND_FAILED;
 	}
 	if (recording->leak_status != COMMAND_DONE ||
@@ -534,8 +535,8 @@ static const struct option_spec table[] = {
 	 .key = "heap.depth", .help = "how many frames of a stack to keep"},
 	{"python", 0, OPTION_ENUM(struct heap_options, python, "auto", "off", "only"),
 	 .key = "heap.python",
-	 .help = "how to show Python code: auto, Python calls among native frames; only, "
-		 "Python calls alone; off, the functions of the interpreter; not with -p"},
+	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
+		 "Python calls alone, off shows the functions of the interpreter; not with -p"},
 	{"interval", 0, OPTION_U64(struct heap_options, interval_ms), .argument = "MS", .min = 1,
 	 .max = HEAP_INTERVAL_MAX_MS, .off = "auto", .key = "heap.interval_ms",
 	 .help = "time step for views of the recording, in milliseconds; auto: 100 ms, 1 ms when "

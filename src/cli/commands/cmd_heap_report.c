@@ -43,8 +43,9 @@ static int write_page(const struct command_context *context,
 	if (r == 0 && strcmp(output, "-") != 0)
 		draw_flame_print_written(context, output);
 	if (r == 0 && heap.profile->entries.count == 0)
-		command_note(context,
-			     "the page lists no places that allocate: the filters left nothing");
+		command_note(
+			context,
+			"the page lists no places that allocate: the filters removed all of them");
 	bytes_fini(&text);
 	heap_profile_fini(&heap);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;

@@ -484,7 +484,7 @@ static const struct option_spec table[] = {
 		 "engine"},
 	{"min-block", 0, OPTION_DURATION(struct record_options, least_away_ns), .argument = "TIME",
 	 .key = "sampling.min_block",
-	 .help = "leave out times off the CPU that are shorter than this"},
+	 .help = "leave out waits off the CPU that are shorter than this"},
 	{"waker", 0, OPTION_TOGGLE(struct record_options, wakers), .key = "sampling.waker",
 	 .help = "with --mode offcpu or wall: also record the code that woke a sleeper; it is "
 		 "shown on top of the sleeper's stack, above a frame [woken by]"},
@@ -494,7 +494,7 @@ static const struct option_spec table[] = {
 		 "/proc/PID/cgroup"},
 	{"depth", 0, OPTION_U64(struct record_options, depth), .argument = "N", .min = 1,
 	 .max = 1024, .key = "sampling.depth",
-	 .help = "how many frames of a stack to keep; the limit of the kernel may be lower"},
+	 .help = "how many frames of a stack to keep; the kernel's limit may be lower"},
 	{"unwind", 0, OPTION_ENUM(struct record_options, unwind, "auto", "fp", "dwarf"),
 	 .key = "sampling.unwind",
 	 .help = "how to walk stacks: fp uses frame pointers, dwarf uses the binaries' unwind "
@@ -504,16 +504,15 @@ static const struct option_spec table[] = {
 	 .help = "with --unwind dwarf: how many bytes of a stack to copy at most"},
 	{"python", 0, OPTION_ENUM(struct record_options, python, "auto", "off", "only"),
 	 .key = "sampling.python",
-	 .help = "how to show Python code: auto, Python calls among native frames; only, "
-		 "Python calls alone; off, the functions of the interpreter"},
+	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
+		 "Python calls alone, off shows the functions of the interpreter"},
 	{"gil", 0, OPTION_FLAG(struct record_options, gil),
-	 .help = "only threads that hold the global lock of a Python interpreter (GIL): all others "
-		 "are left out"},
+	 .help = "record only threads that hold the global lock (GIL) of a Python interpreter"},
 	{"on-overflow", 0,
 	 OPTION_ENUM(struct record_options, on_overflow, "drop-new", "overwrite-old"),
 	 .key = "sampling.on_overflow",
-	 .help = "which samples to lose (and count) if a buffer is full because wick got no CPU: "
-		 "the new ones, or the oldest in the buffer"},
+	 .help = "which samples to lose (and count) if a buffer is full because wick got no CPU "
+		 "time: the new ones, or the oldest in the buffer"},
 	{"kernel", 0, OPTION_TOGGLE(struct record_options, kernel), .key = "sampling.kernel",
 	 .help = "also record kernel frames"},
 	{"children", 0, OPTION_TOGGLE(struct record_options, children), .key = "sampling.children",

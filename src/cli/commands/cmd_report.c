@@ -320,7 +320,7 @@ static const struct option_spec table[] = {
 		 "help"},
 	{"analyse", 0, OPTION_STRING(struct report_command_options, analyse), .argument = "NAME",
 	 .words = (const char *const[]){ANALYSERS_ALL, "missing", NULL}, .more_words = true,
-	 .help = "show what an analyser finds, or all of them, instead of a table; see: wick list "
+	 .help = "show the findings of one analyser, or of all, instead of a table; see: wick list "
 		 "analysers"},
 	{"analyze", 0, OPTION_ALIAS("analyse")},
 	{"fail-on", 0, OPTION_ENUM(struct report_command_options, fail_on, FAIL_ON_WORDS),

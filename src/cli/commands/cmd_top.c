@@ -586,11 +586,10 @@ static const struct option_spec table[] = {
 	 .key = "sampling.depth", .help = "how many frames of a stack to keep"},
 	{"python", 0, OPTION_ENUM(struct top_options, python, "auto", "off", "only"),
 	 .key = "sampling.python",
-	 .help = "how to show Python code: auto, Python calls among native frames; only, "
-		 "Python calls alone; off, the functions of the interpreter"},
+	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
+		 "Python calls alone, off shows the functions of the interpreter"},
 	{"gil", 0, OPTION_FLAG(struct top_options, gil),
-	 .help = "only threads that hold the global lock of a Python interpreter (GIL): all others "
-		 "are left out"},
+	 .help = "show only threads that hold the global lock (GIL) of a Python interpreter"},
 	{"kernel", 0, OPTION_TOGGLE(struct top_options, kernel), .key = "sampling.kernel",
 	 .help = "also sample kernel frames"},
 	{"children", 0, OPTION_TOGGLE(struct top_options, children), .key = "sampling.children",

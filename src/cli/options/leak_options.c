@@ -30,7 +30,7 @@ const struct option_spec leak_option_table[] = {
 		     "growth"),
 	 .key = "heap.fail_on",
 	 .help = "exit with status 3 if there are leaks of this class or a more certain one; "
-		 "growth: if a place grows without bound, which takes at least 8 s to judge"},
+		 "growth: if a place grows without bound, which needs a recording of at least 8 s"},
 	{"max-leak", 0, OPTION_SIZE(struct leak_options, max_leak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_leak",
 	 .help = "exit with status 3 if definite and probable leaks add up to more than this"},
@@ -131,7 +131,7 @@ int leak_options_unknown(const struct command_context *context, enum leak_unknow
 			"a scan at the end of a program failed\n      follow the advice above, or "
 			"scan it while it runs: wick heap --scan-every 1s",
 		[LEAK_UNKNOWN_PART] = "a process that did not free all its blocks was not scanned, "
-				      "for example because it was killed\n      judge only the "
+				      "for example because it was killed\n      check only the "
 				      "program itself with wick heap --no-children, or accept such "
 				      "blocks with a rule for unscanned in --suppressions",
 	};

@@ -52,7 +52,7 @@ int call_place_find(pid_t pid, uint64_t *ret, struct error *err)
 	if (r < 0 || *ret != 0)
 		return r;
 	return error_advise(
-		err, error_set(err, -ENODATA, "cannot copy process %d: it has no vDSO", (int)pid),
+		err, error_set(err, -ENODATA, "cannot copy process %d: it has no vdso", (int)pid),
 		"start the program with wick heap --leaks");
 }
 

@@ -110,7 +110,7 @@ static int refuse(const struct python_file *file, const char *why, struct error 
 static int describe(const struct python_reader *reader, const struct python_file *file,
 		    uint64_t bias, struct python_runtime *ret, struct error *err)
 {
-	const char *why = file->loop_count == 0 ? "its loop has no symbol" : NULL;
+	const char *why = file->loop_count == 0 ? "its main loop has no symbol" : NULL;
 
 	if (why || python_structs_find(file->version, file->runtime + bias, reader, &ret->structs,
 				       &why) < 0)

@@ -75,7 +75,7 @@ int ruby_runtime_find(struct runtime_files *files, pid_t pid, const struct maps 
 		return error_advise(err,
 				    error_set(err, -ENOTSUP, "the interpreter of Ruby %u.%u: %s",
 					      file->version[0], file->version[1],
-					      ret->layout ? "its loop has no symbol"
+					      ret->layout ? "its main loop has no symbol"
 							  : "its structures are not known"),
 				    "its own functions are shown; Ruby 3.1 can be read");
 	ret->vm_pointer = file->vm_pointer + bias;

@@ -101,7 +101,7 @@ static void fail(struct remote_answer *answer, int code)
 					     pid),
 				   "list the recorders: wick status; root sees all of them");
 	else
-		(void)error_errno(&answer->err, code, "cannot ask recorder %d", pid);
+		(void)error_errno(&answer->err, code, "cannot query recorder %d", pid);
 	answer->state = DONE;
 }
 
