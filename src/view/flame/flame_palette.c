@@ -56,7 +56,7 @@ static const struct flame_swatch language[] = {
 	{"r", "Rust", 0xe8915c, 0xc97a48, 3},
 	{"o", "Go", 0x6fcfd2, 0x46a2a5, 3},
 	{"y", "Python", 0xf2cf58, 0xc2a136, 3},
-	{"b", "Ruby", 0xe57d87, 0xbf5a65, 3},
+	{"b", "Ruby", 0xe57d87, 0xcb6872, 3},
 	{"s", "JavaScript, JIT", 0x9fd06a, 0x79a847, 3},
 	{"a", "assembly", 0xd0b896, 0xa8906d, 3},
 	{"k", "kernel", 0xd28fb9, 0xab6b93, 3},
