@@ -21,7 +21,7 @@ OVERWRITE = ("--on-overflow", "overwrite-old")
 ENGINES = {"ebpf": ("-F", "1999"), "signal": ("-F", "1999"), "ptrace": ("-F", "499")}
 EACH_ENGINE = [pytest.param("ebpf", (), marks=needs_ebpf), ("signal", ()), ("signal", OVERWRITE), ("ptrace", ())]
 SECONDS = 0.08
-# A machine that gets no CPU has no samples of a whole scene.
+# One run has too few samples for a share of one in a thousand, and may miss a scene.
 RUNS = 5
 
 # What may follow the call of a scene, with the calls of library functions as "*".
@@ -141,19 +141,21 @@ def check_lines(samples):
 def test_every_sample_has_the_calls_that_the_program_makes(wick, engine, options, python):
     wanted = {"recursion", "helper", "numbers", "inner", "key", "replacement", "compare", "failing",
               "made", "twice.<locals>.wrapper", "Shape.__lt__"}
-    seen = set()
+    seen, wrong, count = set(), collections.Counter(), 0
     for _ in range(RUNS):
         recording = wick.record([python, PROGRAM, SECONDS], "--engine", engine, "--overhead", "off",
                                 *ENGINES[engine], *options)
         samples = samples_of(wick, recording)
-        wrong, count = wrong_stacks(samples)
-        assert count > 100
-        assert wrong.total() <= count / 1000, wrong.most_common(10)
+        more_wrong, more = wrong_stacks(samples)
+        wrong += more_wrong
+        count += more
         check_lines(samples)
         seen |= {frame["function"] for sample in samples for frame in python_calls(sample)}
-        if wanted <= seen:
-            return
+        if wanted <= seen and not wrong:
+            break
     assert not wanted - seen
+    assert count > 100
+    assert wrong.total() <= count / 1000, wrong.most_common(10)
 
 
 def test_native_frames_stay_between_the_calls(wick):

@@ -14,6 +14,7 @@ PROGRAM = pathlib.Path(__file__).parent.parent / "workloads" / "ruby_calls.rb"
 RUBY = shutil.which("ruby")
 pytestmark = pytest.mark.skipif(not RUBY, reason="ruby is not installed")
 SECONDS = 0.15
+# One run has too few samples for a share of one in a thousand, and may miss a scene.
 RUNS = 5
 
 WORK = r"(;(now|work(;block in work)?))?"
@@ -94,19 +95,21 @@ def check_lines(samples):
 
 
 def test_every_sample_has_the_calls_that_the_program_makes(wick):
-    seen = set()
+    seen, wrong, count = set(), collections.Counter(), 0
     for _ in range(RUNS):
         recording = wick.record([RUBY, PROGRAM, SECONDS], "--engine", "ptrace", "-F", "499",
                                 "--overhead", "off")
         samples = samples_of(wick, recording)
-        wrong, count = wrong_stacks(samples)
-        assert count > 100
-        assert wrong.total() <= count / 1000, wrong.most_common(10)
+        more_wrong, more = wrong_stacks(samples)
+        wrong += more_wrong
+        count += more
         check_lines(samples)
         seen |= {frame["function"] for sample in samples for frame in ruby_calls(sample)}
-        if WANTED <= seen:
-            return
+        if WANTED <= seen and not wrong:
+            break
     assert not WANTED - seen
+    assert count > 100
+    assert wrong.total() <= count / 1000, wrong.most_common(10)
 
 
 def test_native_frames_stay_between_the_calls(wick):
