@@ -458,6 +458,10 @@ with tracemalloc.stream(path, every=0.05):
 
 
 # Code that interrupts a thread in the middle of writing calls us again. A hang ends after a while, by a signal.
+ALONE = """
+import wick._stream
+wick._stream.SHORTEST_WAIT = 3600  # the threads of streams sleep: the main thread alone writes
+"""
 INTERRUPTED = """
 signal.alarm(60)
 warnings.simplefilter("ignore", DeprecationWarning)
@@ -497,7 +501,7 @@ WAYS = {"the filter": "action()", "a signal handler": "signal.raise_signal(signa
 @pytest.mark.parametrize("action", ["stream.flush()", "stream.close()", "tracemalloc.stop()"])
 @pytest.mark.parametrize("trigger", ["stream.flush()", "stream.close()"])
 def test_a_call_from_inside_a_flush_does_not_wait_for_itself(run, path, way, action, trigger):
-    status, out, err = run(INTERRUPTED.format(way=WAYS[way], action=action, every=60, trigger=trigger) + """
+    status, out, err = run(ALONE + INTERRUPTED.format(way=WAYS[way], action=action, every=60, trigger=trigger) + """
 assert stream.closed == (ACTION != "stream.flush()" or TRIGGER == "stream.close()")
 assert tracemalloc.is_tracing() == (ACTION != "tracemalloc.stop()")
 assert stream.error is None
@@ -530,7 +534,7 @@ print("end")
 
 
 def test_two_streams_that_call_each_other_do_not_wait_for_each_other(run, path):
-    status, out, err = run("""
+    status, out, err = run(ALONE + """
 signal.alarm(60)
 streams, threads, asked, waiting = [], [], [], threading.Barrier(2)
 
@@ -549,7 +553,6 @@ def one():
 def two():
     kept.append(bytearray(10)); streams[1].flush()
 
-tracemalloc.configure(ring_buffer_kb=1 << 20)  # the threads of the streams come seldom
 tracemalloc.set_filter(shown)
 tracemalloc.start(5)
 streams += [tracemalloc.stream(path + name, every=60) for name in ("a", "b")]
@@ -569,8 +572,8 @@ print("end")
 
 @pytest.mark.parametrize("trigger", ["stream.flush()", "stream.close()", "tracemalloc.stream(path + '.2')"])
 def test_a_fork_in_the_middle_of_a_flush_leaves_the_file_to_the_parent(run, path, trigger):
-    status, out, err = run(INTERRUPTED.format(way="action()", action="children.append(os.fork())", every=60,
-                                              trigger="children = []\n" + trigger) + """
+    status, out, err = run(ALONE + INTERRUPTED.format(way="action()", action="children.append(os.fork())", every=60,
+                                                      trigger="children = []\n" + trigger) + """
 if children == [0]:
     fill(50000)
     stream.close()
@@ -609,7 +612,7 @@ print(traced())
 
 
 def test_an_interrupted_flush_does_not_end_the_stream(run, path):
-    status, out, err = run("""
+    status, out, err = run(ALONE + """
 tracemalloc.start(5)
 interrupted = []
 
