@@ -169,19 +169,15 @@ static inline bool version_is_hidden(const version_frame *frame)
 }
 
 /*
- * Whether the same frame at the same level may have another number of callers: a generator or
- * coroutine, which different callers may resume. In 3.9, every frame may: a function often gets the
- * same one, and nothing says at which place on the C stack.
+ * Whether the same frame at the same level may have another number of callers: a generator, which
+ * different callers may resume. In 3.9 every frame may: it is used again, at any depth.
  */
 static inline bool version_depth_varies(const version_frame *frame)
 {
 #if PY_VERSION_HEX >= 0x030b0000
 	return frame->owner == 1;
-#elif PY_VERSION_HEX >= 0x030a0000
-	return frame->f_gen != NULL;
 #else
-	(void)frame;
-	return true;
+	return PY_VERSION_HEX < 0x030a0000 || frame->f_gen != NULL;
 #endif
 }
 
@@ -197,10 +193,7 @@ static inline int version_recursion(const PyThreadState *thread)
 #endif
 }
 
-/*
- * Returns how deep the running frame is: the recursion and, where that also counts calls of C code,
- * the place of the interpreter's loop on the C stack.
- */
+/* Returns how deep the running frame is, by recursion and the place of the loop on the C stack. */
 static inline uint64_t version_level(const PyThreadState *thread)
 {
 	uint64_t level = (uint64_t)version_recursion(thread) << 48;
