@@ -50,7 +50,7 @@ def test_a_removed_package_leaves_no_messages(installed, tmp_path):
     """The file that install wrote stays when the package goes."""
     script = "import sys, site; sys.modules['wick._start'] = None; sys.modules.pop('wick._start'); " \
              "sys.modules['wick'] = None; site.addsitedir(sys.argv[1])"
-    done = installed.run("-c", "from wick.tracemalloc import _install; print(_install._folders()[0])")
+    done = installed.run("-c", "from wick.tracemalloc import _start_file; print(_start_file._folders()[0])")
     done = installed.run("-c", script, done.stdout.strip(), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -105,9 +105,9 @@ def test_uninstall_removes_the_file(python, tmp_path):
     user = {"PYTHONUSERBASE": str(tmp_path)}
     script = """
 import pathlib, site, sys
-from wick.tracemalloc import _install, install, uninstall
+from wick.tracemalloc import _start_file, install, uninstall
 site.ENABLE_USER_SITE = True
-_install._folders = lambda: [pathlib.Path("/proc/nowhere"), pathlib.Path(site.getusersitepackages())]
+_start_file._folders = lambda: [pathlib.Path("/proc/nowhere"), pathlib.Path(site.getusersitepackages())]
 path = install(persist=True)
 assert path.startswith(sys.argv[1]) and "import wick._start" in open(path).read(), path
 uninstall(persist=True)
@@ -178,3 +178,14 @@ assert W.get_traced_memory()[0] > 300000
 @pytest.mark.parametrize("order", ORDERS)
 def test_orders_in_which_both_modules_are_started_and_stopped(check, order):
     check("import warnings\nimport tracemalloc as S\nimport wick.tracemalloc as W\n" + ORDERS[order])
+
+
+def test_an_import_brings_no_modules_that_are_rarely_needed(check):
+    """Whatever the garbage collector has to look at costs the traced program time."""
+    check("""
+import sys
+before = set(sys.modules)
+import wick.tracemalloc
+wick.tracemalloc.start()
+assert not {"pathlib", "sysconfig", "ctypes", "urllib.parse"} & (set(sys.modules) - before), sys.modules
+""")

@@ -6,8 +6,8 @@ import operator
 import _tracemalloc
 
 from ._extension import _tracer
-from ._held import hold
 from ._frames import Traceback
+from ._held import hold
 
 MAX_FRAMES = 65535
 EXPORTS = ("wick", "pprof", "speedscope", "perfetto", "json", "html")

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Replaces the standard module with this one."""
-import os
-import pathlib
-import site
 import sys
-import sysconfig
 
 import _tracemalloc
 
@@ -13,9 +9,6 @@ from ._extension import _tracer
 
 STANDARD = "tracemalloc"
 OURS = "wick.tracemalloc"
-FILE = "wick-tracemalloc.pth"
-# Lines that begin with "import" are run. A removed package must not make every start complain.
-LINE = 'import sys; exec("try:\\n import wick._start\\nexcept ImportError:\\n pass")\n'
 
 _replaced = []  # the standard module with its own names, if it was loaded before install()
 
@@ -47,7 +40,10 @@ def install(persist=False):
         limit = _tracemalloc.get_traceback_limit()
         _tracemalloc.stop()
         start(limit)
-    return _write_file() if persist else None
+    if not persist:
+        return None
+    from . import _start_file
+    return _start_file.write()
 
 
 def uninstall(persist=False):
@@ -62,37 +58,5 @@ def uninstall(persist=False):
             _rename(standard, names)
             sys.modules[STANDARD] = standard
     if persist:
-        for folder in _folders():
-            (folder / FILE).unlink(missing_ok=True)
-
-
-def _folders():
-    """Folders whose .pth files this interpreter reads, the best first."""
-    # Debian's interpreters read none in some folder that sysconfig names.
-    read = [name for name in site.getsitepackages() if name in sys.path]
-    usual = sysconfig.get_path("purelib")
-    folders = [usual, *read] if usual in read or not read else read
-    if site.ENABLE_USER_SITE:
-        folders.append(site.getusersitepackages())
-    return [pathlib.Path(name) for name in dict.fromkeys(folders)]
-
-
-def _contents(folder):
-    """The file names our folder too, where the interpreter would not find it by itself."""
-    packages = pathlib.Path(__file__).resolve().parents[2]
-    known = {folder.resolve(), *(pathlib.Path(name).resolve() for name in site.getsitepackages())}
-    return LINE if packages in known else f"{packages}\n{LINE}"
-
-
-def _write_file():
-    refused = None
-    for folder in _folders():
-        work = folder / f".{FILE}.{os.getpid()}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            work.write_text(_contents(folder), encoding="utf-8")
-            os.replace(work, folder / FILE)
-            return str(folder / FILE)
-        except OSError as error:
-            refused = refused or error
-    raise refused
+        from . import _start_file
+        _start_file.remove()
