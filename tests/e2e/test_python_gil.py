@@ -36,9 +36,9 @@ def test_only_holders_of_the_lock(wick, engine, python):
     found = collections.Counter()
     for (kind, _), weight in weights(wick, recording).items():
         found[kind] += weight
-    assert found["holding"] > 0.1e9
-    # They need it between two calls, for microseconds.
-    assert found["releasing"] + found["sleeping"] < 0.1 * found["holding"]
+    assert found["holding"] > 0.02e9
+    # They need it between two calls, for microseconds, or longer if they lose the CPU just then.
+    assert found["releasing"] + found["sleeping"] < 0.4 * found["holding"]
     assert "without the GIL were left out" in recording.stderr
 
 
@@ -54,7 +54,7 @@ def test_waiting_for_the_lock_is_a_state(wick, python):
     recording = wick.record([python, PROGRAM, 1], "--engine", "ebpf", "--mode", "wall", "--overhead", "off")
     found = weights(wick, recording)
     # One of the two always waits for the other.
-    assert found["holding", WAITING] > 0.3e9
+    assert found["holding", WAITING] > 0.2e9
     # time.sleep() is no wait for the lock.
     assert found["sleeping", "sleeping"] > found["sleeping", WAITING]
     rows = wick.json("report", recording.path, "--by", "state", "--format", "json")["rows"]

@@ -85,7 +85,8 @@ def test_recordings_of_running_processes_have_python_calls(wick, sorting, engine
     lines = wick.ok("export", recording.path, "--format", "samples", "--pid", sorting.pid).stdout.splitlines()
     stacks = [[frame["function"] for frame in json.loads(line)["stack"] if frame["kind"] == "interpreted"]
               for line in lines]
-    stacks = stacks[len(stacks) // 2:]  # with the engine ebpf, the interpreter is found after some samples
+    while stacks and not stacks[0]:  # with the engine ebpf, the interpreter is found after some samples
+        del stacks[0]
     assert SORTED in stacks
     assert all(stack == SORTED[:len(stack)] and stack for stack in stacks), stacks
 
@@ -93,10 +94,14 @@ def test_recordings_of_running_processes_have_python_calls(wick, sorting, engine
 @pytest.mark.parametrize("engine,whole", ENGINES)
 def test_top_shows_python_calls(wick, sorting, engine, whole):
     target = ("-a",) if whole else ("-p", sorting.pid)
-    rows = wick.json("top", "--once", "--interval", "1s", "-F", 499, "--engine", engine, "--format", "json",
-                     *target)["rows"]
-    shown = {row["name"]: os.path.basename(row["file"]) for row in rows}
-    assert {name: "sorting.py" for name in SORTED[1:]}.items() <= shown.items()
+    wanted = {name: "sorting.py" for name in SORTED[1:]}.items()
+    for interval in ("1s", "2s", "4s"):  # on a busy machine the interpreter is found late
+        rows = wick.json("top", "--once", "--interval", interval, "-F", 499, "--engine", engine, "--format",
+                         "json", *target)["rows"]
+        shown = {row["name"]: os.path.basename(row["file"]) for row in rows}
+        if wanted <= shown.items():
+            break
+    assert wanted <= shown.items()
 
 
 def test_the_table_of_top_has_the_files_of_python_calls(wick, sorting):
