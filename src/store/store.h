@@ -18,13 +18,13 @@ struct profile;
 struct store;
 
 struct store_config {
-	const char *folder;          /* created when missing, mode 0700 */
-	const char *library;         /* path of libduckdb.so; NULL: searched for */
-	uint64_t memory_bytes;       /* limit of the database; 0: the default */
-	uint64_t keep_full_s;        /* age at which rows are merged into 5-minute buckets */
-	uint64_t keep_merged_s;      /* age at which those are removed */
-	uint64_t keep_bytes;         /* size on disk above which the oldest are removed; 0: no limit */
-	uint32_t max_series;         /* series of one service, above which labels are merged; 0: default */
+	const char *folder;     /* created when missing, mode 0700 */
+	const char *library;    /* path of libduckdb.so; NULL: searched for */
+	uint64_t memory_bytes;  /* limit of the database; 0: the default */
+	uint64_t keep_full_s;   /* age at which rows are merged into 5-minute buckets; 0: 30 days */
+	uint64_t keep_merged_s; /* age at which those are removed; 0: a year */
+	uint64_t keep_bytes;    /* size on disk above which the oldest are removed; 0: no limit */
+	uint32_t max_series; /* series of one service, above which labels are merged; 0: default */
 };
 
 struct store_label {
@@ -34,9 +34,9 @@ struct store_label {
 
 struct store_series {
 	const char *service;
-	const char *type;  /* "cpu", "offcpu", "alloc" … */
-	const char *unit;  /* "nanoseconds", "bytes" … */
-	bool is_gauge;     /* levels: merged by their mean, not by their sum */
+	const char *type; /* "cpu", "offcpu", "alloc" … */
+	const char *unit; /* "nanoseconds", "bytes" … */
+	bool is_gauge;    /* levels: merged by their mean, not by their sum */
 	const char *host;
 	const char *release; /* "": unknown */
 	const struct store_label *labels;
@@ -95,21 +95,28 @@ void store_close(struct store *store); /* NULL is fine */
 /* Returns 0 when the batch is on disk, 1 if it was there already, or a negative errno. */
 int store_append(struct store *store, const struct store_batch *batch, struct error *err);
 
-/* Merges, sorts and removes what is due at this time. Called now and then by one thread. */
+/*
+ * Merges, sorts and removes what is due at this time. Called about once a minute by one thread,
+ * which may take seconds; the other functions work meanwhile.
+ */
 int store_maintain(struct store *store, uint64_t now_s, struct error *err);
 
-/* The sum of all that is selected. The caller releases *ret with profile_free(). */
+/*
+ * The sum of all that is selected: value 0 is the samples, value 1 the type. Levels are averaged
+ * over the time. Files that cannot be read are left out and counted in quality.damaged_chunks. The
+ * caller releases *ret with profile_free().
+ */
 int store_profile(struct store *store, const struct store_selector *selector, struct profile **ret,
 		  struct error *err);
 
 /* One line of a list. Texts are valid during the call. Return false to end. */
 struct store_item {
-	const char *name;    /* of a service, host, release, label, value, function, reason of a gap */
-	const char *detail;  /* host of a gap, unit of a type; "" otherwise */
+	const char *name; /* of a service, host, release, label, value, function, reason of a gap */
+	const char *detail; /* host of a gap, unit of a type; "" otherwise */
 	uint64_t samples;
-	int64_t value;       /* total */
-	int64_t self;        /* of functions: as the leaf */
-	uint32_t from_s;     /* first and last time */
+	int64_t value;   /* total */
+	int64_t self;    /* of functions: as the leaf */
+	uint32_t from_s; /* first and last time */
 	uint32_t to_s;
 };
 
@@ -118,18 +125,25 @@ typedef bool (*store_item_fn)(void *self, const struct store_item *item);
 /* The values of a label (or "service", "host", "release", "type"), most expensive first. */
 int store_values(struct store *store, const struct store_selector *selector, const char *label,
 		 store_item_fn each, void *self, struct error *err);
-int store_label_names(struct store *store, const struct store_selector *selector, store_item_fn each,
-		      void *self, struct error *err);
+int store_label_names(struct store *store, const struct store_selector *selector,
+		      store_item_fn each, void *self, struct error *err);
 int store_top(struct store *store, const struct store_selector *selector, size_t limit,
 	      store_item_fn each, void *self, struct error *err);
-/* By time, in steps; of a function, or of everything if it is NULL. With group_by: by its values. */
-int store_over_time(struct store *store, const struct store_selector *selector, const char *function,
-		    const char *group_by, uint32_t step_s, store_item_fn each, void *self,
-		    struct error *err);
+/* By time, in steps; of a function, or of everything if it is NULL. With group_by: by its values.
+ */
+int store_over_time(struct store *store, const struct store_selector *selector,
+		    const char *function, const char *group_by, uint32_t step_s, store_item_fn each,
+		    void *self, struct error *err);
 int store_gaps(struct store *store, const struct store_selector *selector, store_item_fn each,
 	       void *self, struct error *err);
 
-/* Names for addresses of a module that were stored without, by build id. Old profiles improve. */
+/* The files that cannot be read and are left out of answers: name is the path, detail says why. */
+int store_damaged(struct store *store, store_item_fn each, void *self, struct error *err);
+
+/*
+ * Addresses that were stored without a name are kept by build id and ELF address, so that symbols
+ * that come later improve old profiles.
+ */
 struct store_address {
 	uint32_t id;
 	uint64_t vaddr;
@@ -137,6 +151,24 @@ struct store_address {
 typedef bool (*store_address_fn)(void *self, const struct store_address *address);
 int store_unnamed(struct store *store, const char *build_id, store_address_fn each, void *self,
 		  struct error *err);
+
+/* The modules that have such addresses: name is the build id in hex, detail the path. */
+int store_unnamed_modules(struct store *store, store_item_fn each, void *self, struct error *err);
+
+struct store_name {
+	const char *function;
+	const char *file; /* "": unknown */
+	uint32_t line;    /* 0: unknown */
+};
+
+/* The names of one address, from the outermost function to the innermost inlined one. */
+struct store_naming {
+	uint32_t id; /* of a store_address */
+	const struct store_name *names;
+	size_t name_count;
+};
+int store_set_names(struct store *store, const struct store_naming *namings, size_t count,
+		    struct error *err);
 
 /* What /metrics shows. */
 struct store_stats {
@@ -149,6 +181,7 @@ struct store_stats {
 	uint64_t series;
 	uint64_t bytes; /* on disk */
 	uint64_t overflowed_series;
+	uint64_t damaged_files; /* left out of answers */
 };
 void store_stats(struct store *store, struct store_stats *ret);
 
