@@ -29,6 +29,7 @@ RUN_TESTS = "$(PYTHON)" scripts/run-tests.py --build "$(BUILD)" --jobs $(JOBS) -
 all: ## build; the program is then at build/wick
 	@scripts/install-deps --use "$(DEPS)" build
 	@scripts/build "$(BUILD)"
+	@scripts/fetch-duckdb --use "$(DEPS)" --optional "$(BUILD)/libduckdb.so"
 
 deps: ## install every package that building, testing and linting need
 	@scripts/install-deps build test lint browser deb vm
@@ -41,11 +42,13 @@ demo: ## record the example program, show its hot functions, draw demo/flame.svg
 test: ## install what is missing, build, run every test
 	@scripts/install-deps --use "$(DEPS)" build test lint browser deb
 	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are skipped" >&2
+	@scripts/fetch-duckdb --use "$(DEPS)" --optional "$(BUILD)/libduckdb.so"
 	@$(RUN_TESTS)
 
 test-long: ## also run the tests that take minutes (1,000 recordings in a row, long fuzzing)
 	@scripts/install-deps --use "$(DEPS)" build test lint browser deb
 	@scripts/install-deps --use "$(DEPS)" vm || echo "the tests of the other CPU are skipped" >&2
+	@scripts/fetch-duckdb --use "$(DEPS)" --optional "$(BUILD)/libduckdb.so"
 	@$(RUN_TESTS) --long
 
 test-harm: ## compare 1,000 runs of real programs with and without the signal engine (RUNS=N, HARM=--heap)
@@ -71,10 +74,12 @@ lint: ## format, layers, headers, shape, static analysis, symbol lists
 
 unit: ## unit tests only
 	@scripts/install-deps --use "$(DEPS)" build test
+	@scripts/fetch-duckdb --use "$(DEPS)" --optional "$(BUILD)/libduckdb.so"
 	@$(RUN_TESTS) unit
 
 asan: ## unit tests under ASan and UBSan, in build-asan
 	@scripts/install-deps --use "$(DEPS)" build test
+	@scripts/fetch-duckdb --use "$(DEPS)" --optional "$(BUILD)/libduckdb.so"
 	@$(RUN_TESTS) asan
 
 golden: ## compare outputs with the committed ones

@@ -25,9 +25,30 @@ uint32_t strings_add(struct strings *strings, const char *text)
 	return strings_add_n(strings, text, strlen(text));
 }
 
+static uint32_t find_hashed(const struct strings *strings, const char *text, size_t n,
+			    uint64_t hash)
+{
+	struct id_probe probe = id_index_probe(&strings->index, hash);
+	uint32_t id;
+
+	while ((id = id_probe_next(&strings->index, &probe)) != ID_NONE) {
+		const struct string_entry *entry = &strings->entries.items[id];
+
+		if (entry->size == n && memcmp(entry->text, text, n) == 0)
+			return id;
+	}
+	return ID_NONE;
+}
+
+uint32_t strings_find(const struct strings *strings, const char *text)
+{
+	size_t n = strlen(text);
+
+	return find_hashed(strings, text, n, XXH3_64bits_withSeed(text, n, hash_seed.first));
+}
+
 uint32_t strings_add_n(struct strings *strings, const char *text, size_t n)
 {
-	struct id_probe probe;
 	uint64_t hash;
 	uint32_t id;
 	char *copy;
@@ -37,13 +58,9 @@ uint32_t strings_add_n(struct strings *strings, const char *text, size_t n)
 		text = "";
 	n = strnlen(text, n);
 	hash = XXH3_64bits_withSeed(text, n, hash_seed.first);
-	probe = id_index_probe(&strings->index, hash);
-	while ((id = id_probe_next(&strings->index, &probe)) != ID_NONE) {
-		const struct string_entry *entry = &strings->entries.items[id];
-
-		if (entry->size == n && memcmp(entry->text, text, n) == 0)
-			return id;
-	}
+	id = find_hashed(strings, text, n, hash);
+	if (id != ID_NONE)
+		return id;
 	if (n > UINT32_MAX || strings->entries.count >= ID_NONE)
 		return ID_NONE;
 	id = (uint32_t)strings->entries.count;

@@ -29,6 +29,9 @@ void strings_fini(struct strings *strings);
 uint32_t strings_add(struct strings *strings, const char *text);
 uint32_t strings_add_n(struct strings *strings, const char *text, size_t n);
 
+/* Returns the id of text, ID_NONE if it was never added. */
+uint32_t strings_find(const struct strings *strings, const char *text);
+
 /* The text of an id, valid until strings_fini(). */
 static inline const char *strings_get(const struct strings *strings, uint32_t id)
 {

@@ -81,7 +81,7 @@ struct store_match {
 };
 
 struct store_selector {
-	const char *type; /* NULL: "cpu" */
+	const char *type; /* NULL: "cpu"; "": all */
 	const struct store_match *matches;
 	size_t match_count;
 	uint32_t from_s;
@@ -129,11 +129,15 @@ int store_label_names(struct store *store, const struct store_selector *selector
 		      store_item_fn each, void *self, struct error *err);
 int store_top(struct store *store, const struct store_selector *selector, size_t limit,
 	      store_item_fn each, void *self, struct error *err);
-/* By time, in steps; of a function, or of everything if it is NULL. With group_by: by its values.
- */
+/* By time: items have the step's start and end, and the value of a label in name. */
+struct store_over_time {
+	const char *function; /* what it costs with what it calls; NULL: everything */
+	const char *group_by; /* a label, each value of which has its own items; NULL: none */
+	uint32_t step_s;      /* 0: 60 */
+};
 int store_over_time(struct store *store, const struct store_selector *selector,
-		    const char *function, const char *group_by, uint32_t step_s, store_item_fn each,
-		    void *self, struct error *err);
+		    const struct store_over_time *what, store_item_fn each, void *self,
+		    struct error *err);
 int store_gaps(struct store *store, const struct store_selector *selector, store_item_fn each,
 	       void *self, struct error *err);
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/scope.h"
+#include "store/names_tables.h"
+#include "store/store_state.h"
+
+int store_unnamed(struct store *store, const char *build_id, store_address_fn each, void *self,
+		  struct error *err)
+{
+	uint32_t wanted;
+	size_t i;
+
+	(void)err; /* nothing can fail, but every question has it */
+	(void)pthread_rwlock_rdlock(&store->names_lock); /* never fails: not held by us */
+	wanted = strings_find(&store->names.profile->strings, build_id);
+	for (i = 0; i < store->names.locations.count; i++) {
+		const struct names_location *location = &store->names.locations.items[i];
+		struct store_address address = {(uint32_t)i, location->vaddr};
+
+		if (location->is_unnamed && location->build_id == wanted && !each(self, &address))
+			break;
+	}
+	(void)pthread_rwlock_unlock(&store->names_lock);
+	return 0;
+}
+
+int store_unnamed_modules(struct store *store, store_item_fn each, void *self, struct error *err)
+{
+	SCOPED(mem) bool *is_given = NULL;
+	const struct profile *profile;
+	size_t i;
+	int r = 0;
+
+	(void)pthread_rwlock_rdlock(&store->names_lock); /* never fails: not held by us */
+	profile = store->names.profile;
+	is_given = calloc(profile->strings.entries.count, sizeof(*is_given));
+	if (!is_given)
+		r = error_set(err, -ENOMEM, "out of memory");
+	for (i = 0; i < store->names.locations.count && r == 0; i++) {
+		const struct names_location *location = &store->names.locations.items[i];
+		struct store_item item = {.name = profile_text(profile, location->build_id),
+					  .detail = profile_text(profile, location->module)};
+
+		if (!location->is_unnamed || is_given[location->build_id])
+			continue;
+		is_given[location->build_id] = true;
+		if (!each(self, &item))
+			break;
+	}
+	(void)pthread_rwlock_unlock(&store->names_lock);
+	return r;
+}
+
+static int save_renamed(struct store *store, const names_ids *renamed, struct error *err)
+{
+	int r = database_run(&store->database, store->writer, "BEGIN", err);
+
+	if (r < 0)
+		return r;
+	r = names_save(&store->names, &store->database, store->writer, err);
+	if (r == 0)
+		r = names_save_renamed(&store->names, renamed, &store->database, store->writer,
+				       err);
+	if (r == 0)
+		r = database_run(&store->database, store->writer, "COMMIT", err);
+	if (r < 0)
+		/* A commit that failed has ended the transaction already. */
+		(void)database_run(&store->database, store->writer, "ROLLBACK", NULL);
+	else
+		names_saved(&store->names);
+	return r;
+}
+
+/* Names that are not on disk can be set again. */
+static void take_back(struct names *names, const names_ids *renamed)
+{
+	size_t i;
+
+	for (i = 0; i < renamed->count; i++)
+		names->locations.items[renamed->items[i]].is_unnamed = true;
+}
+
+int store_set_names(struct store *store, const struct store_naming *namings, size_t count,
+		    struct error *err)
+{
+	names_ids renamed = {0};
+	int r;
+
+	(void)pthread_mutex_lock(&store->write_lock); /* never fails: not held by us */
+	r = store_recover(store, err);
+	if (r == 0) {
+		(void)pthread_rwlock_wrlock(&store->names_lock); /* likewise */
+		if (names_rename(&store->names, namings, count, &renamed) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
+		(void)pthread_rwlock_unlock(&store->names_lock);
+	}
+	if (r == 0 && renamed.count > 0)
+		r = save_renamed(store, &renamed, err);
+	if (r < 0) {
+		(void)pthread_rwlock_wrlock(&store->names_lock); /* likewise */
+		take_back(&store->names, &renamed);
+		(void)pthread_rwlock_unlock(&store->names_lock);
+	}
+	vec_fini(&renamed);
+	(void)pthread_mutex_unlock(&store->write_lock);
+	return r;
+}

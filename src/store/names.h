@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_STORE_NAMES_H
+#define WICK_STORE_NAMES_H
+
+/*
+ * names: what the stacks of the store are made of, in memory.
+ *
+ *	stack      a node of a tree of locations, like in a profile
+ *	location   a place in code: its function and line, and those inlined there
+ *	function   name, file, module
+ *
+ * Ids are dense and never change: rows on disk refer to them. A location with a name is known by
+ * that name and not by its address, so that all addresses of a line are one. A location without is
+ * known by build id and address, and may be given a name later.
+ *
+ * What is new in memory is on disk after names_save() and the caller's commit. Until then the next
+ * names_save() writes it again: a commit that failed needs no undoing.
+ *
+ * One thread changes it at a time, while nobody reads.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/id_index.h"
+#include "base/vec.h"
+#include "model/profile.h"
+
+struct database;
+struct duckdb_connection;
+struct error;
+struct store_naming;
+
+struct names_location {
+	uint32_t first_line;
+	uint32_t line_count;
+	uint32_t module;   /* string ids */
+	uint32_t build_id; /* in hex; "" (0): known by its name, not by an address */
+	uint64_t vaddr;    /* with a build id */
+	bool is_unnamed;   /* the line is a substitute: module+0xaddress */
+};
+
+struct names {
+	struct profile *profile; /* its strings, functions, lines and stacks are used, no more */
+	VEC(struct names_location) locations;
+	struct id_index location_index;
+	VEC(bool) is_used;  /* by stack: rows have it, so it is in the table of calls */
+	VEC(uint32_t) used; /* those stacks */
+	struct bytes text;  /* for one text at a time */
+
+	size_t saved_functions; /* so many are on disk */
+	size_t saved_locations;
+	size_t saved_stacks;
+	size_t saved_used;
+};
+
+int names_init(struct names *names); /* 0 or -ENOMEM */
+void names_fini(struct names *names);
+
+/* The id of a location, added when missing; ID_NONE if out of memory. */
+uint32_t names_location(struct names *names, struct names_location key,
+			const struct profile_line *lines);
+
+/* Makes a location that was added to the array findable. 0 or -ENOMEM. */
+int names_index_location(struct names *names, uint32_t id);
+
+/* Adds the stacks of a profile for which wanted is 1 instead of 0. Sets that to their ids. 0 or
+ * -ENOMEM. */
+int names_add(struct names *names, const struct profile *profile, uint32_t *wanted);
+
+/* Replaces the names of addresses; unknown ids are ignored. The changed ones are in ret. */
+typedef VEC(uint32_t) names_ids;
+int names_rename(struct names *names, const struct store_naming *namings, size_t count,
+		 names_ids *ret);
+
+/* The used stacks in which one of the locations is. */
+int names_stacks_with(const struct names *names, const names_ids *locations, names_ids *ret);
+
+/* Copies names to profiles, each once. Starts as zeros. */
+struct names_copier {
+	const struct names *names;
+	struct profile *profile;
+	VEC(uint32_t) functions; /* ids in the profile */
+	VEC(uint32_t) locations;
+	VEC(uint32_t) stacks;
+	VEC(uint32_t) path;
+	VEC(struct profile_line) lines;
+};
+
+/* The id of a stack in the profile, ID_NONE if out of memory. */
+uint32_t names_copy_stack(struct names_copier *copier, uint32_t stack);
+void names_copier_fini(struct names_copier *copier);
+
+/* A text without what the database refuses: invalid UTF-8. Valid until the next call. */
+const char *names_clean(struct names *names, const char *text);
+
+#endif

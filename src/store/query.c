@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/scope.h"
+#include "model/call_tally.h"
+#include "model/call_tree.h"
+#include "store/aggregate.h"
+#include "store/selection.h"
+#include "store/store_state.h"
+
+static int no_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "out of memory");
+}
+
+static int new_profile(const struct selection *selection, struct profile **ret)
+{
+	const struct value_type types[] = {{"samples", "count"}, {"", ""}};
+	const struct store_selector *selector = selection->selector;
+	struct profile *profile;
+	uint32_t type;
+	uint32_t unit;
+
+	if (profile_new(types, ARRAY_SIZE(types), &profile) < 0)
+		return -ENOMEM;
+	type = strings_add(&profile->strings, selection->type[0] ? selection->type
+					      : selector->type   ? selector->type
+								 : "cpu");
+	unit = strings_add(&profile->strings, selection->unit[0] ? selection->unit : "count");
+	if (type == ID_NONE || unit == ID_NONE ||
+	    profile_thread(profile, 0, 0, "", "") == ID_NONE) {
+		profile_free(profile);
+		return -ENOMEM;
+	}
+	profile->value_types[1] =
+		(struct value_type){profile_text(profile, type), profile_text(profile, unit)};
+	profile->main_value = 1;
+	profile->start_realtime_ns = selector->from_s * NS_PER_SEC;
+	profile->duration_ns = selector->to_s > selector->from_s
+				       ? (selector->to_s - selector->from_s) * NS_PER_SEC
+				       : 0;
+	*ret = profile;
+	return 0;
+}
+
+static int read_sums(struct names_copier *copier, struct answer *answer)
+{
+	struct profile *profile = copier->profile;
+
+	while (answer_next(answer)) {
+		const uint32_t *stack = answer_column(answer, SUM_STACK);
+		const uint64_t *samples = answer_column(answer, SUM_SAMPLES);
+		const int64_t *value = answer_column(answer, SUM_VALUE);
+		size_t i;
+
+		for (i = 0; i < answer->count; i++) {
+			uint32_t copy = names_copy_stack(copier, stack[i]);
+			int64_t values[] = {(int64_t)samples[i], value[i]};
+
+			if (copy == ID_NONE || profile_add(profile, copy, 0, values) < 0)
+				return -ENOMEM;
+			profile->quality.samples += samples[i];
+			profile->quality.in_file += samples[i];
+		}
+	}
+	return 0;
+}
+
+/* The build ids of modules without names, so that whoever gets the profile can look for symbols. */
+static int copy_modules(const struct names_copier *copier)
+{
+	const struct names *names = copier->names;
+	size_t i;
+
+	for (i = 0; i < copier->locations.count; i++) {
+		const struct names_location *location = &names->locations.items[i];
+		struct build_id build_id = {0};
+		const char *hex = profile_text(names->profile, location->build_id);
+		unsigned int byte;
+
+		if (copier->locations.items[i] == ID_NONE || !location->is_unnamed)
+			continue;
+		for (; build_id.size < BUILD_ID_MAX && sscanf(hex, "%2x", &byte) == 1; hex += 2)
+			build_id.bytes[build_id.size++] = (uint8_t)byte;
+		if (profile_module(copier->profile, profile_text(names->profile, location->module),
+				   &build_id) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int fill_profile(struct selection *selection, struct answer *answer, struct profile *profile)
+{
+	struct store *store = selection->store;
+	struct names_copier copier = {.names = &store->names, .profile = profile};
+	int r;
+
+	(void)pthread_rwlock_rdlock(&store->names_lock); /* never fails: not held by us */
+	r = read_sums(&copier, answer);
+	if (r == 0)
+		r = copy_modules(&copier);
+	(void)pthread_rwlock_unlock(&store->names_lock);
+	names_copier_fini(&copier);
+	profile->quality.damaged_chunks = selection->damaged;
+	profile->quality.incomplete = selection->damaged > 0;
+	return r;
+}
+
+static int sum_profile(struct selection *selection, struct profile **ret, struct error *err)
+{
+	struct profile *profile = NULL;
+	struct answer answer;
+	int r = aggregate(selection, &(struct aggregate_question){.by_stack = true}, &answer, err);
+
+	if (r < 0)
+		return r;
+	r = new_profile(selection, &profile);
+	if (r == 0)
+		r = fill_profile(selection, &answer, profile);
+	answer_end(&answer);
+	if (r < 0) {
+		profile_free(profile);
+		return no_memory(err);
+	}
+	*ret = profile;
+	return 0;
+}
+
+int store_profile(struct store *store, const struct store_selector *selector, struct profile **ret,
+		  struct error *err)
+{
+	struct selection selection;
+	int r = selection_begin(&selection, store, selector, err);
+
+	if (r < 0)
+		return r;
+	r = sum_profile(&selection, ret, err);
+	selection_end(&selection);
+	return r;
+}
+
+static bool give_function(const struct profile *profile, const struct call_tally *tally,
+			  store_item_fn each, void *self)
+{
+	const struct profile_function *function = &profile->functions.items[tally->key];
+	struct store_item item = {
+		.name = profile_text(profile, function->name),
+		.detail = profile_text(profile, function->module),
+		.samples = tally->samples,
+		.value = tally->total,
+		.self = tally->self,
+	};
+
+	return each(self, &item);
+}
+
+int store_top(struct store *store, const struct store_selector *selector, size_t limit,
+	      store_item_fn each, void *self, struct error *err)
+{
+	SCOPED(profile) struct profile *profile = NULL;
+	SCOPED(call_tree) struct call_tree *tree = NULL;
+	SCOPED(mem) struct call_tally *tallies = NULL;
+	struct call_tree_options options = {.value = 1};
+	size_t count = 0;
+	size_t i;
+	int r = store_profile(store, selector, &profile, err);
+
+	if (r < 0)
+		return r;
+	if (call_tree_new(profile, &options, &tree) < 0 ||
+	    call_tally_new(profile, tree, CALL_TALLY_FUNCTION, &tallies, &count) < 0)
+		return no_memory(err);
+	for (i = 0; i < count && i < limit; i++)
+		if (!give_function(profile, &tallies[i], each, self))
+			break;
+	return 0;
+}

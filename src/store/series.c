@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "store/series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "model/entity.h"
+#include "store/database.h"
+#include "store/store.h"
+
+/* Between the parts of a key. Texts have no control characters. */
+#define SEPARATOR '\x1f'
+#define OTHER "other"
+/* service, type, unit, gauge, host, release; then names and values of labels */
+#define FIXED_PARTS 6
+#define PARTS_MAX (FIXED_PARTS + 2 * LABELS_MAX)
+
+const char series_table_sql[] =
+	"CREATE TABLE IF NOT EXISTS series (id UINTEGER, service VARCHAR, type VARCHAR, "
+	"unit VARCHAR, gauge BOOLEAN, host VARCHAR, release VARCHAR, "
+	"labels MAP(VARCHAR, VARCHAR));";
+
+int series_table_init(struct series_table *table, uint32_t max)
+{
+	*table = (struct series_table){.max = max, .saved = 1};
+	return strings_init(&table->keys) < 0 || strings_init(&table->services) < 0 ? -ENOMEM : 0;
+}
+
+void series_table_fini(struct series_table *table)
+{
+	strings_fini(&table->keys);
+	strings_fini(&table->services);
+	vec_fini(&table->counts);
+	bytes_fini(&table->key);
+	*table = (struct series_table){0};
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+	const struct store_label *first = a;
+	const struct store_label *second = b;
+	int order = strcmp(first->name, second->name);
+
+	return order ? order : strcmp(first->value, second->value);
+}
+
+static void put_part(struct bytes *key, const char *text)
+{
+	text_put_plain(key, text);
+	bytes_put_u8(key, SEPARATOR);
+}
+
+/* The text that stands for a series. Of two labels with the same name the first counts. */
+static void make_key(struct bytes *key, const struct store_series *series)
+{
+	struct store_label labels[LABELS_MAX];
+	size_t count = series->label_count < LABELS_MAX ? series->label_count : LABELS_MAX;
+	size_t i;
+
+	bytes_clear(key);
+	put_part(key, series->service);
+	put_part(key, series->type);
+	put_part(key, series->unit);
+	put_part(key, series->is_gauge ? "g" : "");
+	put_part(key, series->host);
+	put_part(key, series->release);
+	if (count > 0) {
+		memcpy(labels, series->labels, count * sizeof(*labels));
+		qsort(labels, count, sizeof(*labels), compare_labels);
+	}
+	for (i = 0; i < count; i++) {
+		if (i > 0 && strcmp(labels[i].name, labels[i - 1].name) == 0)
+			continue;
+		put_part(key, labels[i].name);
+		put_part(key, labels[i].value);
+	}
+	bytes_put_u8(key, 0);
+}
+
+/* Counts a series for its service, which is the first part of the key. Returns the new number. */
+static int count_series(struct series_table *table, const char *key, uint32_t add, uint32_t *ret)
+{
+	uint32_t service = strings_add_n(&table->services, key, strcspn(key, "\x1f"));
+
+	if (service == ID_NONE)
+		return -ENOMEM;
+	while (table->counts.count <= service)
+		if (vec_push(&table->counts, 0) < 0)
+			return -ENOMEM;
+	table->counts.items[service] += add;
+	*ret = table->counts.items[service];
+	return 0;
+}
+
+static int add_key(struct series_table *table, const char *key, uint32_t *ret)
+{
+	uint32_t count;
+
+	*ret = strings_add(&table->keys, key);
+	return *ret == ID_NONE ? -ENOMEM : count_series(table, key, 1, &count);
+}
+
+/*
+ * Adds the key of a series if it is known, or if its service has fewer than limit. Returns 0, 1 if
+ * there are too many, or -ENOMEM.
+ */
+static int try_key(struct series_table *table, const struct store_series *series, uint64_t limit,
+		   uint32_t *ret)
+{
+	const char *key;
+	uint32_t count;
+
+	make_key(&table->key, series);
+	if (table->key.failed)
+		return -ENOMEM;
+	key = (const char *)table->key.data;
+	*ret = strings_find(&table->keys, key);
+	if (*ret != ID_NONE)
+		return 0;
+	if (count_series(table, key, 0, &count) < 0)
+		return -ENOMEM;
+	return count >= limit ? 1 : add_key(table, key, ret);
+}
+
+int series_table_add(struct series_table *table, const struct store_series *series, uint32_t *ret,
+		     struct error *err)
+{
+	static const struct store_label other = {OTHER, OTHER};
+	struct store_series merged = *series;
+	int r = try_key(table, series, table->max, ret);
+
+	if (r == 1) {
+		table->overflowed++;
+		merged.labels = &other;
+		merged.label_count = 1;
+		r = try_key(table, &merged, 2ull * table->max, ret);
+	}
+	if (r == 1) {
+		merged.host = merged.release = OTHER;
+		r = try_key(table, &merged, 3ull * table->max, ret);
+	}
+	if (r == 1) {
+		r = error_set(err, -E2BIG, "service %.100s has too many types of profiles",
+			      series->service);
+		error_remedy(err, "send fewer types, or raise the number of series for a service");
+	} else if (r < 0) {
+		r = error_set(err, r, "out of memory");
+	}
+	return r;
+}
+
+/* Splits a copy of a key. Returns the number of parts. */
+static size_t split_key(char *key, const char **parts)
+{
+	size_t count = 0;
+
+	while (*key && count < PARTS_MAX) {
+		char *end = strchr(key, SEPARATOR);
+
+		if (!end)
+			break;
+		*end = '\0';
+		parts[count++] = key;
+		key = end + 1;
+	}
+	return count;
+}
+
+static int put_row(struct bytes *sql, uint32_t id, const char *key)
+{
+	SCOPED(mem) char *copy = strdup(key);
+	const char *parts[PARTS_MAX];
+	size_t count;
+	size_t i;
+
+	if (!copy)
+		return -ENOMEM;
+	count = split_key(copy, parts);
+	if (count < FIXED_PARTS)
+		return -EINVAL;
+	bytes_printf(sql, "(%u", id);
+	for (i = 0; i < FIXED_PARTS; i++) {
+		bytes_put_u8(sql, ',');
+		if (i == 3)
+			bytes_printf(sql, "%s", *parts[i] ? "true" : "false");
+		else
+			sql_put_text(sql, parts[i]);
+	}
+	bytes_printf(sql, ", MAP {");
+	for (; i + 1 < count; i += 2) {
+		if (i > FIXED_PARTS)
+			bytes_put_u8(sql, ',');
+		sql_put_text(sql, parts[i]);
+		bytes_put_u8(sql, ':');
+		sql_put_text(sql, parts[i + 1]);
+	}
+	bytes_printf(sql, "})");
+	return 0;
+}
+
+int series_table_save(struct series_table *table, struct database *database,
+		      struct duckdb_connection *connection, struct error *err)
+{
+	struct bytes sql = {0};
+	size_t i;
+	int r = 0;
+
+	if (table->saved == table->keys.entries.count)
+		return 0;
+	bytes_printf(&sql, "INSERT INTO series VALUES ");
+	for (i = table->saved; i < table->keys.entries.count && r == 0; i++) {
+		if (i > table->saved)
+			bytes_put_u8(&sql, ',');
+		r = put_row(&sql, (uint32_t)i, strings_get(&table->keys, (uint32_t)i));
+	}
+	if (r < 0)
+		r = error_errno(err, r, "cannot save the labels of a series");
+	else
+		r = database_run_bytes(database, connection, &sql, err);
+	bytes_fini(&sql);
+	return r;
+}
+
+void series_table_saved(struct series_table *table)
+{
+	table->saved = table->keys.entries.count;
+}
+
+/* Each row is an id and its key. */
+static int read_keys(struct series_table *table, const struct answer *answer)
+{
+	const uint32_t *id = answer_column(answer, 0);
+	size_t i;
+
+	for (i = 0; i < answer->count; i++) {
+		const char *text;
+		size_t n = answer_text(answer, 1, i, &text);
+		uint32_t got;
+
+		bytes_clear(&table->key);
+		bytes_put(&table->key, text, n);
+		bytes_put_u8(&table->key, 0);
+		if (table->key.failed || add_key(table, (const char *)table->key.data, &got) < 0)
+			return -ENOMEM;
+		if (got != id[i])
+			return -EBADMSG;
+	}
+	return 0;
+}
+
+int series_table_load(struct series_table *table, struct database *database,
+		      struct duckdb_connection *connection, struct error *err)
+{
+	struct bytes sql = {0};
+	struct answer answer;
+	int r;
+
+	bytes_printf(&sql,
+		     "SELECT id, concat_ws(chr(31), service, type, unit, "
+		     "CASE WHEN gauge THEN 'g' ELSE '' END, host, release, '') || "
+		     "coalesce(list_aggregate(list_transform(map_entries(labels), "
+		     "lambda e: e.key || chr(31) || e.value || chr(31)), 'string_agg', ''), '') "
+		     "FROM series ORDER BY id");
+	r = database_query(database, connection, &sql, &answer, err);
+	bytes_fini(&sql);
+	if (r < 0)
+		return r;
+	while (r == 0 && answer_next(&answer))
+		r = read_keys(table, &answer);
+	answer_end(&answer);
+	if (r < 0) {
+		(void)error_set(err, r, "the table of series in the store is not complete");
+		error_remedy(err, "restore store.duckdb from a backup, or start with a new folder");
+		return r;
+	}
+	series_table_saved(table);
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_STORE_SERIES_H
+#define WICK_STORE_SERIES_H
+
+/*
+ * series: which labels a number stands for.
+ *
+ * A series is known by its labels, put together as one text. Ids begin with 1 and never change.
+ * When a service has too many, new ones lose their labels to the value "other", and when that does
+ * not help, their host and release too: one service cannot fill the store with names.
+ *
+ * What is new is saved like the names are (names.h). One thread changes it at a time.
+ */
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/vec.h"
+#include "model/strings.h"
+
+struct database;
+struct duckdb_connection;
+struct error;
+struct store_series;
+
+struct series_table {
+	struct strings keys;     /* the id of a key is that of the series */
+	struct strings services; /* those that have series */
+	VEC(uint32_t) counts;    /* by service: how many */
+	uint32_t max;            /* for each service */
+	uint64_t overflowed;     /* how often labels were lost */
+	size_t saved;            /* so many keys are on disk */
+	struct bytes key;
+};
+
+extern const char series_table_sql[]; /* creates the table when missing */
+
+int series_table_init(struct series_table *table, uint32_t max); /* 0 or -ENOMEM */
+void series_table_fini(struct series_table *table);
+
+/* Finds or adds a series. -ENOMEM, or -E2BIG when nothing helps against too many. */
+int series_table_add(struct series_table *table, const struct store_series *series, uint32_t *ret,
+		     struct error *err);
+
+int series_table_load(struct series_table *table, struct database *database,
+		      struct duckdb_connection *connection, struct error *err);
+
+/* Writes what is new. The caller commits, then calls series_table_saved(). */
+int series_table_save(struct series_table *table, struct database *database,
+		      struct duckdb_connection *connection, struct error *err);
+void series_table_saved(struct series_table *table);
+
+#endif

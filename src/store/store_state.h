@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_STORE_STORE_STATE_H
+#define WICK_STORE_STORE_STATE_H
+
+/*
+ * store_state: what an open store consists of. Locks are taken in the order in which they are here.
+ *
+ * A query holds files_lock for reading until it has its answer, so that no file is removed under
+ * it. What is sorted or merged is prepared without a lock; only the exchange takes them all.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/batch_ids.h"
+#include "store/database.h"
+#include "store/names.h"
+#include "store/row_files.h"
+#include "store/series.h"
+#include "store/store.h"
+
+/* The stack of a row that only says: at this time there were levels (see gauges in query.c). */
+#define STACK_MARK UINT32_MAX
+
+struct store {
+	struct store_config config; /* with defaults filled in; texts are copies */
+	char *path;                 /* of the database */
+
+	pthread_mutex_t maintain_lock;
+	pthread_mutex_t write_lock; /* all that changes the database */
+	struct duckdb_connection *writer;
+	struct batch_ids batches;
+	uint64_t reopened_ns; /* when it was last tried, after a failure */
+
+	pthread_rwlock_t files_lock;
+	struct database database;
+	struct row_files files;
+
+	pthread_rwlock_t names_lock;
+	struct names names;
+	struct series_table series;
+
+	atomic_uint_fast64_t batch_count;
+	atomic_uint_fast64_t duplicates;
+};
+
+/* Makes a store usable again whose database failed. With write_lock. */
+int store_recover(struct store *store, struct error *err);
+
+#endif
