@@ -182,7 +182,6 @@ static int write_hour(struct appending *appending, size_t hour, struct hot_table
 		return r;
 	put_rows(appending, hour, &to);
 	ret->rows += appending->added[hour];
-	ret->changed_s = clock_monotonic_ns() / NS_PER_SEC;
 	return appender_close(&to);
 }
 
@@ -235,6 +234,8 @@ static int reserve(struct appending *appending)
 	struct store *store = appending->store;
 	int r;
 
+	if (store->files.hot.count + appending->hour_count <= store->files.hot.capacity)
+		return 0;
 	(void)pthread_rwlock_wrlock(&store->files_lock); /* never fails: not held by us */
 	r = vec_reserve(&store->files.hot, store->files.hot.count + appending->hour_count);
 	(void)pthread_rwlock_unlock(&store->files_lock);
@@ -254,7 +255,6 @@ static void note_written(struct appending *appending, const struct hot_table *ta
 
 		if (known) {
 			__atomic_store_n(&known->rows, tables[i].rows, __ATOMIC_RELAXED);
-			known->changed_s = tables[i].changed_s;
 			continue;
 		}
 		(void)pthread_rwlock_wrlock(&store->files_lock); /* never fails: not held by us */

@@ -135,6 +135,48 @@ static int compare_files(const void *a, const void *b)
 	return first->hour_s < second->hour_s ? -1 : first->hour_s > second->hour_s;
 }
 
+void row_files_insert(struct row_files *files, struct row_file *file)
+{
+	size_t at = files->files.count++;
+
+	for (; at > 0 && files->files.items[at - 1]->hour_s > file->hour_s; at--)
+		files->files.items[at] = files->files.items[at - 1];
+	files->files.items[at] = file;
+}
+
+static void delete_file(struct row_files *files, struct row_file *file)
+{
+	char *slash = strrchr(file->path, '/');
+
+	/* What cannot be deleted now is deleted when the store is opened. */
+	(void)unlinkat(files->folder_fd, file->path, 0);
+	if (slash) {
+		*slash = '\0';
+		/* Fails unless it is empty. */
+		(void)unlinkat(files->folder_fd, file->path, AT_REMOVEDIR);
+	}
+	row_file_free(file);
+}
+
+void row_files_remove(struct row_files *files, const char *path)
+{
+	struct row_file *found = NULL;
+	size_t kept = 0;
+	size_t i;
+
+	for (i = 0; i < files->files.count; i++) {
+		struct row_file *file = files->files.items[i];
+
+		if (!found && strcmp(file->path, path) == 0)
+			found = file;
+		else
+			files->files.items[kept++] = file;
+	}
+	files->files.count = kept;
+	if (found)
+		delete_file(files, found);
+}
+
 static int read_file(struct row_files *files, const struct answer *answer, size_t row)
 {
 	struct row_file *file = calloc(1, sizeof(*file));

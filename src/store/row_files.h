@@ -28,8 +28,9 @@ struct hot_table {
 	uint32_t hour_s; /* its start */
 	uint32_t number; /* several of one hour: one is written, the others are being sorted */
 	uint64_t rows;
-	uint64_t changed_s; /* monotonic */
 	bool is_sealed;     /* nothing more is added to it */
+	uint64_t seen_rows; /* at the last maintenance */
+	uint64_t quiet_s;   /* it has not grown since then */
 };
 
 enum row_file_state { FILE_UNCHECKED, FILE_GOOD, FILE_DAMAGED };
@@ -67,6 +68,10 @@ void hot_table_name(const struct hot_table *table, char *ret, size_t size);
 
 /* The file of an hour, or NULL. */
 struct row_file *row_files_find(const struct row_files *files, uint32_t hour_s);
+/* Adds a file, for which there must be room, and keeps the order. Takes it over. */
+void row_files_insert(struct row_files *files, struct row_file *file);
+/* Takes a file from the list and deletes it. */
+void row_files_remove(struct row_files *files, const char *path);
 void row_file_free(struct row_file *file); /* NULL is fine */
 
 /* Whether a file can be read; its bytes are compared once. */

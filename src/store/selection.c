@@ -162,7 +162,8 @@ int selection_begin(struct selection *selection, struct store *store,
 	int r;
 
 	*selection = (struct selection){.store = store, .selector = selector};
-	(void)pthread_rwlock_rdlock(&store->files_lock); /* never fails: not held by us */
+	(void)pthread_rwlock_rdlock(&store->database_lock); /* never fails: not held by us */
+	(void)pthread_rwlock_rdlock(&store->files_lock);    /* likewise */
 	r = database_connect(&store->database, &selection->connection, err);
 	if (r == 0)
 		r = read_choice(selection, err);
@@ -175,6 +176,7 @@ void selection_end(struct selection *selection)
 {
 	database_disconnect(&selection->store->database, &selection->connection);
 	(void)pthread_rwlock_unlock(&selection->store->files_lock);
+	(void)pthread_rwlock_unlock(&selection->store->database_lock);
 	vec_fini(&selection->series);
 	bytes_fini(&selection->services);
 	bytes_fini(&selection->types);

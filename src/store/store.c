@@ -123,14 +123,17 @@ int store_recover(struct store *store, struct error *err)
 		return -EIO;
 	}
 	store->reopened_ns = now_ns;
-	(void)pthread_rwlock_wrlock(&store->files_lock); /* never fails: not held by us */
-	(void)pthread_rwlock_wrlock(&store->names_lock); /* likewise */
+	store->generation++;
+	(void)pthread_rwlock_wrlock(&store->database_lock); /* never fails: not held by us */
+	(void)pthread_rwlock_wrlock(&store->files_lock);    /* likewise */
+	(void)pthread_rwlock_wrlock(&store->names_lock);    /* likewise */
 	forget(store);
 	r = load(store, err);
 	if (r < 0)
 		atomic_store(&store->database.failed, true);
 	(void)pthread_rwlock_unlock(&store->names_lock);
 	(void)pthread_rwlock_unlock(&store->files_lock);
+	(void)pthread_rwlock_unlock(&store->database_lock);
 	log_info("store: opened again after a failure: %s", r < 0 ? "failed" : "done");
 	return r;
 }
@@ -176,6 +179,7 @@ static void init_locks(struct store *store)
 	/* Otherwise a row of queries would keep a writer out for ever. */
 	(void)pthread_rwlockattr_setkind_np(&attributes,
 					    PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	(void)pthread_rwlock_init(&store->database_lock, &attributes);
 	(void)pthread_rwlock_init(&store->files_lock, &attributes);
 	(void)pthread_rwlock_init(&store->names_lock, &attributes);
 	(void)pthread_rwlockattr_destroy(&attributes);
@@ -217,6 +221,7 @@ void store_close(struct store *store)
 	free(store->path);
 	(void)pthread_rwlock_destroy(&store->names_lock); /* nobody holds them any more */
 	(void)pthread_rwlock_destroy(&store->files_lock);
+	(void)pthread_rwlock_destroy(&store->database_lock);
 	(void)pthread_mutex_destroy(&store->write_lock);
 	(void)pthread_mutex_destroy(&store->maintain_lock);
 	free(store);

@@ -30,10 +30,13 @@ struct store {
 	pthread_mutex_t write_lock; /* all that changes the database */
 	struct duckdb_connection *writer;
 	struct batch_ids batches;
-	uint64_t reopened_ns; /* when it was last tried, after a failure */
+	uint64_t reopened_ns;    /* when it was last tried, after a failure */
+	unsigned int generation; /* how often it was */
+
+	pthread_rwlock_t database_lock; /* held for writing while it is closed and opened again */
+	struct database database;
 
 	pthread_rwlock_t files_lock;
-	struct database database;
 	struct row_files files;
 
 	pthread_rwlock_t names_lock;
