@@ -61,6 +61,23 @@ void profile_free(struct profile *profile)
 	free(profile);
 }
 
+uint32_t profile_function_of(struct profile *profile, const struct profile_function *key)
+{
+	uint64_t hash = XXH3_64bits_withSeed(key, sizeof(*key), hash_seed.first);
+	struct id_probe probe = id_index_probe(&profile->function_index, hash);
+	uint32_t id;
+
+	while ((id = id_probe_next(&profile->function_index, &probe)) != ID_NONE)
+		if (memcmp(&profile->functions.items[id], key, sizeof(*key)) == 0)
+			return id;
+	id = (uint32_t)profile->functions.count;
+	if (vec_reserve(&profile->functions, profile->functions.count + 1) < 0 ||
+	    id_index_add(&profile->function_index, hash, id) < 0)
+		return ID_NONE;
+	profile->functions.items[profile->functions.count++] = *key;
+	return id;
+}
+
 uint32_t profile_function(struct profile *profile, const char *name, const char *file,
 			  const char *module, enum function_origin origin)
 {
@@ -70,21 +87,10 @@ uint32_t profile_function(struct profile *profile, const char *name, const char 
 		.module = strings_add(&profile->strings, module),
 		.origin = origin,
 	};
-	uint64_t hash = XXH3_64bits_withSeed(&key, sizeof(key), hash_seed.first);
-	struct id_probe probe = id_index_probe(&profile->function_index, hash);
-	uint32_t id;
 
 	if (key.name == ID_NONE || key.file == ID_NONE || key.module == ID_NONE)
 		return ID_NONE;
-	while ((id = id_probe_next(&profile->function_index, &probe)) != ID_NONE)
-		if (memcmp(&profile->functions.items[id], &key, sizeof(key)) == 0)
-			return id;
-	id = (uint32_t)profile->functions.count;
-	if (vec_reserve(&profile->functions, profile->functions.count + 1) < 0 ||
-	    id_index_add(&profile->function_index, hash, id) < 0)
-		return ID_NONE;
-	profile->functions.items[profile->functions.count++] = key;
-	return id;
+	return profile_function_of(profile, &key);
 }
 
 static bool same_location(const struct profile *profile, uint32_t id,

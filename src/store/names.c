@@ -127,28 +127,35 @@ int names_index_location(struct names *names, uint32_t id)
 struct adder {
 	struct names *names;
 	const struct profile *profile;
+	VEC(uint32_t) strings;
 	VEC(uint32_t) functions;
 	VEC(uint32_t) locations;
 	VEC(struct profile_line) lines;
 };
 
+static uint32_t add_string(struct adder *adder, uint32_t id)
+{
+	uint32_t *known = &adder->strings.items[id];
+
+	if (*known == ID_NONE)
+		*known = add_text(adder->names, profile_text(adder->profile, id));
+	return *known;
+}
+
 static uint32_t add_function(struct adder *adder, uint32_t id)
 {
-	const struct profile *from = adder->profile;
-	const struct profile_function *function = &from->functions.items[id];
-	struct profile *to = adder->names->profile;
-	struct profile_function key = {0};
+	const struct profile_function *function = &adder->profile->functions.items[id];
 	uint32_t *known = &adder->functions.items[id];
+	struct profile_function key = {.origin = function->origin};
 
 	if (*known != ID_NONE)
 		return *known;
-	key.name = add_text(adder->names, profile_text(from, function->name));
-	key.file = add_text(adder->names, profile_text(from, function->file));
-	key.module = add_text(adder->names, profile_text(from, function->module));
+	key.name = add_string(adder, function->name);
+	key.file = add_string(adder, function->file);
+	key.module = add_string(adder, function->module);
 	if (key.name == ID_NONE || key.file == ID_NONE || key.module == ID_NONE)
 		return ID_NONE;
-	*known = profile_function(to, profile_text(to, key.name), profile_text(to, key.file),
-				  profile_text(to, key.module), function->origin);
+	*known = profile_function_of(adder->names->profile, &key);
 	return *known;
 }
 
@@ -193,7 +200,7 @@ static uint32_t add_location(struct adder *adder, uint32_t id)
 		return *known;
 	if (add_lines(adder, location) < 0)
 		return ID_NONE;
-	key.module = add_text(adder->names, profile_text(from, location->module));
+	key.module = add_string(adder, location->module);
 	if (location->line_count == 1 &&
 	    from->functions.items[from->lines.items[location->first_line].function].origin ==
 		    ORIGIN_UNKNOWN)
@@ -263,11 +270,13 @@ int names_add(struct names *names, const struct profile *profile, uint32_t *want
 	int r = 0;
 
 	want_callers(profile, wanted);
-	if (vec_fill_ones(&adder.functions, profile->functions.count) < 0 ||
+	if (vec_fill_ones(&adder.strings, profile->strings.entries.count) < 0 ||
+	    vec_fill_ones(&adder.functions, profile->functions.count) < 0 ||
 	    vec_fill_ones(&adder.locations, profile->locations.count) < 0)
 		r = -ENOMEM;
 	if (r == 0)
 		r = add_stacks(&adder, wanted);
+	vec_fini(&adder.strings);
 	vec_fini(&adder.functions);
 	vec_fini(&adder.locations);
 	vec_fini(&adder.lines);

@@ -18,6 +18,9 @@
 #include "store/store_state.h"
 
 #define PATH_SIZE 120
+/* What each sample is worth, if that explains the value (ROW_FILES_READ). */
+#define WEIGHT_SQL                                                                                 \
+	"(CASE WHEN samples > 0 AND value %% samples = 0 THEN value // samples ELSE 0 END)"
 
 struct rewriting {
 	struct store *store;
@@ -116,9 +119,9 @@ static void put_sources(const struct rewriting *rewriting, struct bytes *sql)
 		bytes_printf(sql, "%sSELECT %s FROM %s", between, columns, name);
 	}
 	for (i = 0; i < rewriting->files.count; i++, between = " UNION ALL ") {
-		bytes_printf(sql, "%sSELECT %s FROM read_parquet(", between, columns);
+		bytes_printf(sql, "%sSELECT %s FROM " ROW_FILES_READ, between, columns);
 		row_files_put_path(&rewriting->store->files, sql, rewriting->files.items[i]);
-		bytes_printf(sql, ")");
+		bytes_printf(sql, ROW_FILES_READ_END);
 	}
 }
 
@@ -136,7 +139,9 @@ static void put_merged(const struct rewriting *rewriting, struct bytes *sql)
 
 static void put_copy(const struct rewriting *rewriting, struct bytes *sql)
 {
-	bytes_printf(sql, "COPY (SELECT service, type, stack, series, time, samples, value FROM (");
+	bytes_printf(sql, "COPY (SELECT service, type, stack, series, time, samples, " WEIGHT_SQL
+			  " AS weight, "
+			  "value - samples * " WEIGHT_SQL " AS rest FROM (");
 	if (rewriting->step_s > 0) {
 		bytes_printf(sql,
 			     "SELECT series, stack, (time - time %% %" PRIu32
@@ -247,10 +252,10 @@ static void put_exchange(const struct rewriting *rewriting, struct bytes *sql)
 	bytes_printf(sql,
 		     "DELETE FROM hours WHERE hour_s = %" PRIu32 ";"
 		     "INSERT INTO hours SELECT %" PRIu32 ", * FROM (" HOUR_SUMS_SQL
-		     " FROM (" HOUR_TIMES_SQL " FROM read_parquet(",
+		     " FROM (" HOUR_TIMES_SQL " FROM " ROW_FILES_READ,
 		     file->hour_s, file->hour_s);
 	row_files_put_path(&rewriting->store->files, sql, file->path);
-	bytes_printf(sql, ") GROUP BY series, time) GROUP BY series); COMMIT;");
+	bytes_printf(sql, ROW_FILES_READ_END " GROUP BY series, time) GROUP BY series); COMMIT;");
 }
 
 static void forget_replaced(struct rewriting *rewriting)

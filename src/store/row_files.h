@@ -82,6 +82,16 @@ void row_files_recheck(struct row_files *files);
 /* Appends the whole path of a file as a literal of SQL. */
 void row_files_put_path(const struct row_files *files, struct bytes *sql, const char *path);
 
+/*
+ * What reads files as a table with the columns of a hot one: before and after the list of paths.
+ * Most types have the same value for each sample: a file has samples, that value (weight), and what
+ * it does not explain (rest), which takes half of the space of samples and values.
+ */
+#define ROW_FILES_READ                                                                             \
+	"(SELECT service, type, stack, series, time, samples, samples * weight + rest AS value "   \
+	"FROM read_parquet(["
+#define ROW_FILES_READ_END "], hive_partitioning = false))"
+
 /* Reads size and checksum of a file. 0 or -errno. */
 int row_file_measure(int folder_fd, const char *path, uint64_t *ret_bytes, uint64_t *ret_checksum);
 

@@ -272,14 +272,14 @@ static void put_files(struct selection *selection, struct bytes *sql, const char
 			continue;
 		}
 		if (count++ == 0)
-			bytes_printf(sql, " UNION ALL SELECT %s FROM read_parquet([", columns);
+			bytes_printf(sql, " UNION ALL SELECT %s FROM " ROW_FILES_READ, columns);
 		else
 			bytes_put_u8(sql, ',');
 		row_files_put_path(files, sql, file->path);
 	}
 	if (count == 0)
 		return;
-	bytes_printf(sql, "])");
+	bytes_printf(sql, ROW_FILES_READ_END);
 	put_file_conditions(selection, sql, condition);
 	if (!is_whole)
 		put_times(selection, sql);

@@ -248,12 +248,13 @@ void store_stats(struct store *store, struct store_stats *ret)
 		const struct row_file *file = store->files.files.items[i];
 
 		ret->rows += file->rows;
-		ret->bytes += file->bytes;
+		ret->file_bytes += file->bytes;
 		if (atomic_load(&file->state) == FILE_DAMAGED)
 			ret->damaged_files++;
 	}
 	(void)pthread_rwlock_unlock(&store->files_lock);
-	ret->bytes += file_bytes(store, "store.duckdb") + file_bytes(store, "store.duckdb.wal");
+	ret->bytes = ret->file_bytes + file_bytes(store, "store.duckdb") +
+		     file_bytes(store, "store.duckdb.wal");
 	(void)pthread_rwlock_rdlock(&store->names_lock); /* likewise */
 	ret->stacks = store->names.used.count;
 	ret->functions = store->names.profile ? store->names.profile->functions.count : 0;

@@ -183,7 +183,8 @@ struct store_stats {
 	uint64_t stacks;
 	uint64_t functions;
 	uint64_t series;
-	uint64_t bytes; /* on disk */
+	uint64_t bytes;      /* on disk */
+	uint64_t file_bytes; /* of those in closed hours */
 	uint64_t overflowed_series;
 	uint64_t damaged_files; /* left out of answers */
 };

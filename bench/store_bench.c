@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+
+/*
+ * Measures the store: a day of 20 services on 10 hosts, in buckets of 30 s. Each has 2,000 stacks
+ *of 30 frames; a bucket has the 100 hottest, whose counts fall as 1/n, and 100 rare ones.
+ *
+ *	store_bench fill FOLDER [MILLIONS OF ROWS]	115.2: the whole day; fewer: its first hours
+ *	store_bench ask FOLDER
+ *
+ * Each line is "name seconds-of-wall seconds-of-CPU", or "name number".
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/vec.h"
+#include "model/profile.h"
+#include "store/store.h"
+
+#define SERVICES 20u
+#define HOSTS 10u
+#define STACKS 2000u /* of a service */
+#define DEPTH 30u
+#define HOT 100u
+#define RARE 100u
+#define BUCKET_S 30u
+#define WINDOW_S 60u
+#define HOUR_S 3600u
+#define START_S (490000u * HOUR_S)
+#define PERIOD_NS 10000000
+#define ROUNDS 5
+
+static uint64_t random_state = 1;
+
+static uint32_t draw(uint32_t below)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (uint32_t)(random_state >> 32) % below;
+}
+
+static double cpu_s(void)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static void check(int r, const struct error *err)
+{
+	if (r >= 0)
+		return;
+	(void)fprintf(stderr, "store_bench: %s\n", err->text);
+	exit(1);
+}
+
+static uint32_t location_of(struct profile *profile, uint32_t service, uint32_t number)
+{
+	struct profile_line line = {.line = number % 300};
+	char name[64];
+	char module[32];
+
+	(void)snprintf(module, sizeof(module), "/usr/bin/service%u", service);
+	(void)snprintf(name, sizeof(name), "service%u::module%u::function%u(int)", service,
+		       number % 40, number);
+	line.function = profile_function(profile, name, "code.cc", module, ORIGIN_PROGRAM);
+	return profile_location(profile, module, number, &line, 1);
+}
+
+/* Stacks share their callers: the first frames are of few functions. */
+static struct profile *make_profile(uint32_t *stacks)
+{
+	static const struct value_type types[] = {{"samples", "count"}};
+	struct profile *profile = NULL;
+	uint32_t i;
+
+	check(profile_new(types, 1, &profile), &(struct error){.text = "out of memory"});
+	for (i = 0; i < SERVICES * STACKS; i++) {
+		uint32_t service = i / STACKS;
+		uint32_t node = 0;
+
+		for (uint32_t depth = 0; depth < DEPTH; depth++) {
+			uint32_t choices = depth < 10 ? 1 : depth < 20 ? 4 : 150;
+
+			node = stack_tree_child(
+				&profile->stacks, node,
+				location_of(profile, service, depth * 100 + draw(choices)));
+		}
+		stacks[i] = node;
+	}
+	return profile;
+}
+
+struct day {
+	struct store *store;
+	struct profile *profile;
+	uint32_t stacks[SERVICES * STACKS];
+	struct store_series series[HOSTS][SERVICES];
+	char texts[HOSTS + SERVICES][16];
+	struct store_row rows[SERVICES * (WINDOW_S / BUCKET_S) * (HOT + RARE)];
+	uint64_t row_count;
+	double append_s; /* of wall */
+	double append_cpu_s;
+	double slowest_s;
+	double maintain_s;
+	double maintain_cpu_s;
+};
+
+static void make_series(struct day *day)
+{
+	for (uint32_t i = 0; i < HOSTS + SERVICES; i++)
+		(void)snprintf(day->texts[i], sizeof(day->texts[i]), "%s%u",
+			       i < HOSTS ? "host" : "service", i < HOSTS ? i : i - HOSTS);
+	for (uint32_t host = 0; host < HOSTS; host++)
+		for (uint32_t service = 0; service < SERVICES; service++)
+			day->series[host][service] = (struct store_series){
+				.service = day->texts[HOSTS + service],
+				.type = "cpu",
+				.unit = "nanoseconds",
+				.host = day->texts[host],
+				.release = host < HOSTS / 2 ? "1.0" : "2.0",
+			};
+}
+
+/* How often one of the hot stacks was seen in a bucket. */
+static uint32_t count_of(uint32_t rank)
+{
+	uint32_t mean = 600 / (rank + 1);
+
+	return 1 + (mean > 0 ? mean / 2 + draw(mean + 1) : draw(3));
+}
+
+static size_t make_window(struct day *day, uint32_t start_s)
+{
+	size_t n = 0;
+
+	for (uint32_t time_s = start_s; time_s < start_s + WINDOW_S; time_s += BUCKET_S)
+		for (uint32_t service = 0; service < SERVICES; service++)
+			for (uint32_t i = 0; i < HOT + RARE; i++) {
+				uint32_t rank = i < HOT ? i : HOT + draw(STACKS - HOT);
+				uint32_t samples = i < HOT ? count_of(i) : 1;
+
+				day->rows[n++] = (struct store_row){
+					.series = service,
+					.time_s = time_s,
+					.stack = day->stacks[service * STACKS + rank],
+					.samples = samples,
+					.value = (int64_t)samples * PERIOD_NS,
+				};
+			}
+	return n;
+}
+
+static void append(struct day *day, uint32_t host, uint32_t start_s)
+{
+	char id[64];
+	struct store_batch batch = {.id = id,
+				    .profile = day->profile,
+				    .series = day->series[host],
+				    .series_count = SERVICES,
+				    .rows = day->rows,
+				    .row_count = make_window(day, start_s)};
+	struct error err = {0};
+	double cpu = cpu_s();
+	uint64_t begin_ns = clock_monotonic_ns();
+	double took_s;
+
+	(void)snprintf(id, sizeof(id), "host %u, %u", host, start_s);
+	check(store_append(day->store, &batch, &err), &err);
+	took_s = (double)(clock_monotonic_ns() - begin_ns) / 1e9;
+	day->append_s += took_s;
+	day->append_cpu_s += cpu_s() - cpu;
+	if (took_s > day->slowest_s)
+		day->slowest_s = took_s;
+	day->row_count += batch.row_count;
+}
+
+static void maintain(struct day *day, uint64_t now_s)
+{
+	struct error err = {0};
+	double cpu = cpu_s();
+	uint64_t begin_ns = clock_monotonic_ns();
+
+	check(store_maintain(day->store, now_s, &err), &err);
+	day->maintain_s += (double)(clock_monotonic_ns() - begin_ns) / 1e9;
+	day->maintain_cpu_s += cpu_s() - cpu;
+}
+
+static void fill(struct store *store, double millions)
+{
+	struct day *day = calloc(1, sizeof(*day));
+	struct store_stats stats;
+	uint32_t time_s;
+
+	check(day ? 0 : -ENOMEM, &(struct error){.text = "out of memory"});
+	day->store = store;
+	day->profile = make_profile(day->stacks);
+	make_series(day);
+	for (time_s = START_S; (double)day->row_count < millions * 1e6; time_s += WINDOW_S) {
+		if (time_s % HOUR_S == 0)
+			maintain(day, time_s + 700);
+		for (uint32_t host = 0; host < HOSTS; host++)
+			append(day, host, time_s);
+	}
+	maintain(day, time_s + 2 * HOUR_S);
+	store_stats(store, &stats);
+	(void)printf("rows %" PRIu64 "\n", stats.rows);
+	(void)printf("append %.3f %.3f\n", day->append_s, day->append_cpu_s);
+	(void)printf("append-rows-per-second %.0f\n", (double)day->row_count / day->append_s);
+	(void)printf("append-slowest %.3f 0\n", day->slowest_s);
+	(void)printf("sort %.3f %.3f\n", day->maintain_s, day->maintain_cpu_s);
+	(void)printf("bytes-per-row %.3f\n", (double)stats.file_bytes / (double)stats.rows);
+	(void)printf("bytes-of-names %.0f\n", (double)(stats.bytes - stats.file_bytes));
+	profile_free(day->profile);
+	free(day);
+}
+
+struct question {
+	const char *name;
+	uint32_t hours;
+	const char *service; /* NULL: all */
+	const char *host;
+	const char *release;
+	const char *function; /* over time */
+	bool is_top;
+	bool is_values;
+};
+
+static bool count_item(void *self, const struct store_item *item)
+{
+	(void)item;
+	++*(size_t *)self;
+	return true;
+}
+
+static size_t ask(struct store *store, const struct question *question, const char *release)
+{
+	struct store_match matches[3];
+	struct store_selector selector = {
+		.matches = matches, .from_s = START_S, .to_s = START_S + question->hours * HOUR_S};
+	struct profile *profile = NULL;
+	struct error err = {0};
+	size_t count = 0;
+
+	if (question->service)
+		matches[selector.match_count++] =
+			(struct store_match){"service", question->service, MATCH_EQUAL};
+	if (question->host)
+		matches[selector.match_count++] =
+			(struct store_match){"host", question->host, MATCH_EQUAL};
+	if (release)
+		matches[selector.match_count++] =
+			(struct store_match){"release", release, MATCH_EQUAL};
+	if (question->is_values) {
+		check(store_values(store, &selector, "service", count_item, &count, &err), &err);
+	} else if (question->is_top) {
+		check(store_top(store, &selector, 50, count_item, &count, &err), &err);
+	} else if (question->function) {
+		struct store_over_time what = {.function = question->function, .step_s = 300};
+
+		check(store_over_time(store, &selector, &what, count_item, &count, &err), &err);
+	} else {
+		check(store_profile(store, &selector, &profile, &err), &err);
+		count = profile->entries.count;
+		profile_free(profile);
+	}
+	return count;
+}
+
+static void measure(struct store *store, const struct question *question)
+{
+	double best_s = 1e9;
+	double best_cpu_s = 1e9;
+	size_t count = 0;
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		double cpu = cpu_s();
+		uint64_t begin_ns = clock_monotonic_ns();
+		double took_s;
+
+		count = ask(store, question, question->release);
+		if (question->release)
+			count += ask(store, question, "1.0");
+		took_s = (double)(clock_monotonic_ns() - begin_ns) / 1e9;
+		cpu = cpu_s() - cpu;
+		best_s = took_s < best_s ? took_s : best_s;
+		best_cpu_s = cpu < best_cpu_s ? cpu : best_cpu_s;
+	}
+	(void)printf("%s %.3f %.3f # %zu\n", question->name, best_s, best_cpu_s, count);
+}
+
+static void ask_all(struct store *store)
+{
+	static const char function[] = "service7::module5::function2005(int)";
+	static const struct question questions[] = {
+		{.name = "flame-1h", .hours = 1, .service = "service7"},
+		{.name = "flame-24h", .hours = 24, .service = "service7"},
+		{.name = "flame-1h-all", .hours = 1},
+		{.name = "flame-24h-host", .hours = 24, .service = "service7", .host = "host3"},
+		{.name = "diff-24h", .hours = 24, .service = "service7", .release = "2.0"},
+		{.name = "top-24h", .hours = 24, .service = "service7", .is_top = true},
+		{.name = "function-24h", .hours = 24, .service = "service7", .function = function},
+		{.name = "services-24h", .hours = 24, .is_values = true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
+		measure(store, &questions[i]);
+}
+
+int main(int argc, char **argv)
+{
+	struct store_config config = {.folder = argc > 2 ? argv[2] : NULL};
+	struct store *store = NULL;
+	struct error err = {0};
+	double millions = 115.2;
+	uint64_t begin_ns = clock_monotonic_ns();
+
+	if (argc < 3 || (argc > 3 && number_parse_double(argv[3], &millions) < 0)) {
+		(void)fprintf(stderr, "usage: store_bench fill|ask FOLDER [MILLIONS]\n");
+		return 2;
+	}
+	check(store_open(&config, &store, &err), &err);
+	(void)printf("open %.3f 0\n", (double)(clock_monotonic_ns() - begin_ns) / 1e9);
+	if (strcmp(argv[1], "fill") == 0)
+		fill(store, millions);
+	else
+		ask_all(store);
+	store_close(store);
+	return 0;
+}
