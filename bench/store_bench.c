@@ -4,8 +4,11 @@
  * Measures the store: a day of 20 services on 10 hosts, in buckets of 30 s. Each has 2,000 stacks
  *of 30 frames; a bucket has the 100 hottest, whose counts fall as 1/n, and 100 rare ones.
  *
- *	store_bench fill FOLDER [MILLIONS OF ROWS]	115.2: the whole day; fewer: its first hours
+ *	store_bench fill FOLDER [MILLIONS OF ROWS [SECONDS OF A BATCH]]
  *	store_bench ask FOLDER
+ *
+ * 115.2 million rows are the whole day, fewer its first hours. A batch is 60 s of one host: 8,000
+ * rows.
  *
  * Each line is "name seconds-of-wall seconds-of-CPU", or "name number".
  */
@@ -31,7 +34,6 @@
 #define HOT 100u
 #define RARE 100u
 #define BUCKET_S 30u
-#define WINDOW_S 60u
 #define HOUR_S 3600u
 #define START_S (490000u * HOUR_S)
 #define PERIOD_NS 10000000
@@ -107,7 +109,8 @@ struct day {
 	uint32_t stacks[SERVICES * STACKS];
 	struct store_series series[HOSTS][SERVICES];
 	char texts[HOSTS + SERVICES][16];
-	struct store_row rows[SERVICES * (WINDOW_S / BUCKET_S) * (HOT + RARE)];
+	uint32_t window_s; /* of a batch */
+	struct store_row *rows;
 	uint64_t row_count;
 	double append_s; /* of wall */
 	double append_cpu_s;
@@ -144,7 +147,7 @@ static size_t make_window(struct day *day, uint32_t start_s)
 {
 	size_t n = 0;
 
-	for (uint32_t time_s = start_s; time_s < start_s + WINDOW_S; time_s += BUCKET_S)
+	for (uint32_t time_s = start_s; time_s < start_s + day->window_s; time_s += BUCKET_S)
 		for (uint32_t service = 0; service < SERVICES; service++)
 			for (uint32_t i = 0; i < HOT + RARE; i++) {
 				uint32_t rank = i < HOT ? i : HOT + draw(STACKS - HOT);
@@ -196,7 +199,7 @@ static void maintain(struct day *day, uint64_t now_s)
 	day->maintain_cpu_s += cpu_s() - cpu;
 }
 
-static void fill(struct store *store, double millions)
+static void fill(struct store *store, double millions, uint32_t window_s)
 {
 	struct day *day = calloc(1, sizeof(*day));
 	struct store_stats stats;
@@ -204,9 +207,12 @@ static void fill(struct store *store, double millions)
 
 	check(day ? 0 : -ENOMEM, &(struct error){.text = "out of memory"});
 	day->store = store;
+	day->window_s = window_s - window_s % BUCKET_S;
+	day->rows = calloc(SERVICES * (window_s / BUCKET_S) * (HOT + RARE), sizeof(*day->rows));
+	check(day->rows ? 0 : -ENOMEM, &(struct error){.text = "out of memory"});
 	day->profile = make_profile(day->stacks);
 	make_series(day);
-	for (time_s = START_S; (double)day->row_count < millions * 1e6; time_s += WINDOW_S) {
+	for (time_s = START_S; (double)day->row_count < millions * 1e6; time_s += day->window_s) {
 		if (time_s % HOUR_S == 0)
 			maintain(day, time_s + 700);
 		for (uint32_t host = 0; host < HOSTS; host++)
@@ -222,6 +228,7 @@ static void fill(struct store *store, double millions)
 	(void)printf("bytes-per-row %.3f\n", (double)stats.file_bytes / (double)stats.rows);
 	(void)printf("bytes-of-names %.0f\n", (double)(stats.bytes - stats.file_bytes));
 	profile_free(day->profile);
+	free(day->rows);
 	free(day);
 }
 
@@ -323,16 +330,19 @@ int main(int argc, char **argv)
 	struct store *store = NULL;
 	struct error err = {0};
 	double millions = 115.2;
+	double window_s = 60;
 	uint64_t begin_ns = clock_monotonic_ns();
 
-	if (argc < 3 || (argc > 3 && number_parse_double(argv[3], &millions) < 0)) {
-		(void)fprintf(stderr, "usage: store_bench fill|ask FOLDER [MILLIONS]\n");
+	if (argc < 3 || (argc > 3 && number_parse_double(argv[3], &millions) < 0) ||
+	    (argc > 4 && number_parse_double(argv[4], &window_s) < 0) || window_s < BUCKET_S ||
+	    window_s > HOUR_S) {
+		(void)fprintf(stderr, "usage: store_bench fill|ask FOLDER [MILLIONS [SECONDS]]\n");
 		return 2;
 	}
 	check(store_open(&config, &store, &err), &err);
 	(void)printf("open %.3f 0\n", (double)(clock_monotonic_ns() - begin_ns) / 1e9);
 	if (strcmp(argv[1], "fill") == 0)
-		fill(store, millions);
+		fill(store, millions, (uint32_t)window_s);
 	else
 		ask_all(store);
 	store_close(store);

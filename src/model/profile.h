@@ -199,7 +199,6 @@ static inline uint32_t profile_line_file(const struct profile *profile, struct p
 /* Each returns an id, created when missing; ID_NONE if out of memory. */
 uint32_t profile_function(struct profile *profile, const char *name, const char *file,
 			  const char *module, enum function_origin origin);
-/* The same for a function whose texts are in the profile. */
 uint32_t profile_function_of(struct profile *profile, const struct profile_function *key);
 uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,
 			  const struct profile_line *lines, uint32_t line_count);
@@ -224,9 +223,8 @@ int profile_add_entry(struct profile *profile, struct profile_entry key, const i
 /* Removes all entries and their sums; names, stacks and threads stay. */
 void profile_clear_entries(struct profile *profile);
 
-/* Adds values to those of a state. 0 or -ENOMEM. */
+/* Adds values to those of a state, or a fact. 0 or -ENOMEM. */
 int profile_add_state(struct profile *profile, const char *name, const int64_t *values);
-/* Adds a fact. 0 or -ENOMEM. */
 int profile_add_fact(struct profile *profile, const char *key, const char *value);
 
 /* Whether a location is the pseudo frame at the root of a truncated stack. */

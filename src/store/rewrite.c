@@ -282,7 +282,8 @@ static int exchange(struct rewriting *rewriting)
 	int r;
 
 	if (store->generation != rewriting->generation || atomic_load(&store->database.failed)) {
-		(void)error_set(rewriting->err, -EAGAIN, "the store was opened again meanwhile");
+		(void)error_set(rewriting->err, -EAGAIN, "%s was opened again meanwhile",
+				store->path);
 		error_remedy(rewriting->err, "nothing: it is done the next time");
 		return -EAGAIN;
 	}

@@ -218,7 +218,7 @@ int series_table_save(struct series_table *table, struct database *database,
 		r = put_row(&sql, (uint32_t)i, strings_get(&table->keys, (uint32_t)i));
 	}
 	if (r < 0)
-		r = error_errno(err, r, "cannot save the labels of a series");
+		r = error_errno(err, r, "cannot save the labels of series %zu", i);
 	else
 		r = database_run_bytes(database, connection, &sql, err);
 	bytes_fini(&sql);
@@ -273,7 +273,7 @@ int series_table_load(struct series_table *table, struct database *database,
 		r = read_keys(table, &answer);
 	answer_end(&answer);
 	if (r < 0) {
-		(void)error_set(err, r, "the table of series in the store is not complete");
+		(void)error_set(err, r, "the table %s of the store is not complete", "series");
 		error_remedy(err, "restore store.duckdb from a backup, or start with a new folder");
 		return r;
 	}
