@@ -2,7 +2,9 @@
 
 /* What a store must survive: kills, a full disk, damaged files, clocks that step. */
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 #include "store_world.h"
@@ -97,7 +99,7 @@ static void write_until_killed(struct world *world, unsigned int first, int out)
 		struct error err = {0};
 		char id[32];
 		char name[32];
-		struct store_row row = {.time_s = START + i * 60, .samples = 1, .value = 1};
+		struct store_row row = {.time_s = START + i * 600, .samples = 1, .value = 1};
 		struct store_batch batch = {.id = id,
 					    .profile = world->profile,
 					    .series = &series,
@@ -114,7 +116,7 @@ static void write_until_killed(struct world *world, unsigned int first, int out)
 			_exit(1);
 		if (write(out, &i, sizeof(i)) != sizeof(i))
 			_exit(2);
-		if (i % 7 == 0 && store_maintain(world->store, START + i * 60, &err) < 0)
+		if (i % 3 == 0 && store_maintain(world->store, START + i * 600, &err) < 0)
 			_exit(3);
 	}
 }
@@ -234,6 +236,104 @@ static void a_full_disk_refuses_and_recovers(void **state)
 	assert_int_equal(total(world, all()), (stored + 3) * 20000);
 }
 
+#define WRITERS 3
+#define BATCHES 40
+
+struct worker {
+	struct world *world;
+	unsigned int number;
+	pthread_t thread;
+	atomic_bool *stop;
+	unsigned int failures;
+};
+
+/* Each writer has names of its own. */
+static void *write_batches(void *self)
+{
+	struct worker *worker = self;
+	struct store_series series = series_of("shop", worker->number % 2 ? "h1" : "h2", "");
+	struct world own = {.store = worker->world->store};
+
+	make_profile(&own);
+	for (unsigned int i = 0; i < BATCHES; i++) {
+		struct store_row rows[20];
+		struct error err = {0};
+		char text[32];
+		struct store_batch batch = {.id = text,
+					    .profile = own.profile,
+					    .series = &series,
+					    .series_count = 1,
+					    .rows = rows,
+					    .row_count = ARRAY_SIZE(rows)};
+
+		(void)snprintf(text, sizeof(text), "f%u.%u", worker->number, i);
+		own.stacks[0] = stack_tree_child(&own.profile->stacks, own.stacks[1],
+						 add_location(own.profile, text, 1));
+		for (unsigned int row = 0; row < ARRAY_SIZE(rows); row++)
+			rows[row] = (struct store_row){.time_s = START + i * 300 + row,
+						       .stack = own.stacks[row % 8],
+						       .samples = 1,
+						       .value = 1};
+		worker->failures += store_append(own.store, &batch, &err) != 0;
+	}
+	profile_free(own.profile);
+	return NULL;
+}
+
+/* The history only grows. */
+static void *ask_questions(void *self)
+{
+	struct worker *worker = self;
+	struct store_selector selector = {.from_s = 0, .to_s = UINT32_MAX};
+	int64_t last = 0;
+
+	while (!atomic_load(worker->stop)) {
+		struct profile *profile = NULL;
+		struct store_stats stats;
+		struct error err = {0};
+
+		if (store_profile(worker->world->store, &selector, &profile, &err) < 0 ||
+		    sum_of(profile, 1) < last || sum_of(profile, 1) % 20 != 0) {
+			worker->failures++;
+			profile_free(profile);
+			break;
+		}
+		last = sum_of(profile, 1);
+		profile_free(profile);
+		store_stats(worker->world->store, &stats);
+	}
+	return NULL;
+}
+
+static void threads_do_not_disturb_each_other(void **state)
+{
+	struct world *world = *state;
+	struct worker workers[WRITERS + 2];
+	atomic_bool stop = false;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(workers); i++) {
+		workers[i] = (struct worker){.world = world, .number = i, .stop = &stop};
+		assert_int_equal(pthread_create(&workers[i].thread, NULL,
+						i < WRITERS ? write_batches : ask_questions,
+						&workers[i]),
+				 0);
+	}
+	for (i = 0; i < 12; i++)
+		maintain(world, START + i * HOUR);
+	for (i = 0; i < ARRAY_SIZE(workers); i++) {
+		if (i == WRITERS)
+			atomic_store(&stop, true);
+		assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+	}
+	for (i = 0; i < ARRAY_SIZE(workers); i++)
+		assert_int_equal(workers[i].failures, 0);
+	assert_int_equal(total(world, all()), WRITERS * BATCHES * 20);
+	maintain(world, START + 30 * HOUR);
+	reopen_store(world);
+	assert_int_equal(total(world, all()), WRITERS * BATCHES * 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +341,7 @@ int main(void)
 		TEST(a_damaged_file_is_named_and_left_out),
 		TEST(a_killed_writer_loses_nothing_acknowledged),
 		TEST(a_full_disk_refuses_and_recovers),
+		TEST(threads_do_not_disturb_each_other),
 	};
 	const struct CMUnitTest none[] = {cmocka_unit_test(the_store_needs_duckdb)};
 
