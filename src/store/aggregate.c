@@ -24,7 +24,10 @@ static void step_column(const struct aggregate_question *question, char *ret, si
 		(void)snprintf(ret, size, "0::UINTEGER AS step");
 }
 
-/* The rows summed by what is asked for, and by series if that is needed further on. */
+/*
+ * The rows summed by what is asked for, and by series if that is needed further on. What is not
+ * asked for is a constant of the result and not a key: a key costs time even if it has one value.
+ */
 static void put_sums(struct selection *selection, struct bytes *sql,
 		     const struct aggregate_question *question, bool by_series)
 {
@@ -32,15 +35,19 @@ static void put_sums(struct selection *selection, struct bytes *sql,
 	char columns[160];
 
 	step_column(question, step, sizeof(step));
-	(void)snprintf(columns, sizeof(columns), "%s, %s, %ssamples, value",
-		       question->by_stack ? "stack" : "0::UINTEGER AS stack", step,
-		       by_series ? "series, " : "");
+	(void)snprintf(columns, sizeof(columns), "%s%s%s%ssamples, value",
+		       question->by_stack ? "stack, " : "", question->step_s > 0 ? step : "",
+		       question->step_s > 0 ? ", " : "", by_series ? "series, " : "");
 	bytes_printf(sql,
-		     "SELECT stack, step, %s, " SQL_SAMPLES_SUM " AS samples, " SQL_VALUE_SUM
+		     "SELECT %s, %s, %s, " SQL_SAMPLES_SUM " AS samples, " SQL_VALUE_SUM
 		     " AS value FROM (",
+		     question->by_stack ? "stack" : "0::UINTEGER AS stack",
+		     question->step_s > 0 ? "step" : "0::UINTEGER AS step",
 		     by_series ? "series" : "'' AS label");
 	selection_put_rows(selection, sql, columns, question->condition, ROWS_ALL);
-	bytes_printf(sql, ") GROUP BY stack, step%s", by_series ? ", series" : "");
+	bytes_printf(sql, ") GROUP BY %s%s%s", question->by_stack ? "stack" : "",
+		     question->step_s > 0 ? question->by_stack ? ", step" : "step" : "",
+		     by_series ? ", series" : "");
 }
 
 static void put_labels(struct bytes *sql, const struct aggregate_question *question)
