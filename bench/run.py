@@ -37,6 +37,7 @@ import python_frames as python_frame_bench  # noqa: E402
 import python_memory as python_bench  # noqa: E402
 import rates as rate_bench  # noqa: E402
 import results  # noqa: E402
+import store as store_bench  # noqa: E402
 import switches as switch_bench  # noqa: E402
 import symbols as symbol_bench  # noqa: E402
 from results import NONE, Row  # noqa: E402
@@ -704,6 +705,10 @@ class Bench:
                 Row("two threads compared with one, by CPU", NONE, f"×{cpu:.2f} (by wall ×{wall:.2f})",
                     NONE, f"≥ ×{symbol_bench.THREADS_GOAL}", cpu >= symbol_bench.THREADS_GOAL)]
 
+    def store(self):
+        """The history of the continuous profiler."""
+        return store_bench.rows(self.build, self.folder, self.options.quick)
+
     # Heap events in the recording
 
     def heap_codec(self):
@@ -726,7 +731,7 @@ MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "f
                 "layout", "top", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
                 "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
                 "thread_shares", "budget", "rates", "switches", "redis", "heap", "heap_attach", "heap_codec", "symbols",
-                "python_memory", "python_frames")
+                "python_memory", "python_frames", "store")
 
 
 def run_like(stderr):
