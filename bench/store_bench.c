@@ -62,7 +62,7 @@ static void check(int r, const struct error *err)
 {
 	if (r >= 0)
 		return;
-	(void)fprintf(stderr, "store_bench: %s\n", err->text);
+	(void)fprintf(stderr, "store_bench: %s\n  %s\n", err->text, err->remedy);
 	exit(1);
 }
 

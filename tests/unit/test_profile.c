@@ -20,6 +20,7 @@ static void equal_things_have_equal_ids(void **state)
 	id = profile_function(profile, "f", "f.c", "/lib", ORIGIN_LIBRARY);
 	assert_int_equal(profile_function(profile, "f", "f.c", "/lib", ORIGIN_LIBRARY), id);
 	assert_int_not_equal(profile_function(profile, "f", "g.c", "/lib", ORIGIN_LIBRARY), id);
+	assert_int_equal(profile_function_of(profile, &profile->functions.items[id]), id);
 	lines[0] = (struct profile_line){id, 1};
 	lines[1] = (struct profile_line){id, 2};
 	id = profile_location(profile, "/lib", 16, lines, 2);

@@ -299,6 +299,8 @@ static void levels_are_averaged_over_time(void **state)
 		{.time_s = START + 60, .stack = world->stacks[1], .samples = 1, .value = 50},
 	};
 	struct store_selector selector = all();
+	struct lines lines = {{0}};
+	struct error err = {0};
 
 	selector.type = "inuse";
 	world->config.keep_full_s = 10 * HOUR;
@@ -315,6 +317,14 @@ static void levels_are_averaged_over_time(void **state)
 	series.host = "h2";
 	assert_int_equal(append(world, &series, 1, rows, 1), 0);
 	assert_int_equal(total(world, selector), 325);
+	fail_with(store_values(world->store, &selector, "host", add_item, &lines, &err), &err);
+	assert_string_equal(lines.text, "h1| 3 225 0 0-0\nh2| 1 100 0 0-0\n");
+	lines.text[0] = '\0';
+	fail_with(store_over_time(world->store, &selector,
+				  &(struct store_over_time){.group_by = "host", .step_s = HOUR},
+				  add_item, &lines, &err),
+		  &err);
+	assert_string_equal(lines.text, "h1| 2 225 0 0-3600\nh2| 1 100 0 0-3600\n");
 }
 
 static void check_lists(struct world *world)

@@ -98,12 +98,27 @@ static void texts_made_to_collide_have_hashes_of_their_own(void **state)
 	hash_seed = drawn;
 }
 
+static void only_texts_that_were_added_are_found(void **state)
+{
+	struct strings strings;
+	uint32_t id;
+
+	assert_int_equal(strings_init(&strings), 0);
+	id = strings_add(&strings, "known");
+	assert_int_equal(strings_find(&strings, "known"), id);
+	assert_int_equal(strings_find(&strings, "unknown"), ID_NONE);
+	assert_int_equal(strings_find(&strings, ""), 0);
+	assert_int_equal(strings.entries.count, 2);
+	strings_fini(&strings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_texts_have_equal_ids),
 		cmocka_unit_test(texts_stay_where_they_are),
 		cmocka_unit_test(no_bytes_at_all_are_the_empty_text),
+		cmocka_unit_test(only_texts_that_were_added_are_found),
 		cmocka_unit_test(texts_made_to_collide_have_hashes_of_their_own),
 	};
 
