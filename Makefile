@@ -103,6 +103,8 @@ install: ## install under PREFIX (respects DESTDIR)
 
 uninstall: ## remove what the last "make install" put there
 	@ninja -C "$(BUILD)" uninstall
+	@if [ -s "$(BUILD)/libduckdb.so.installed" ]; then \
+		rm -f -- "$$(cat "$(BUILD)/libduckdb.so.installed")" "$(BUILD)/libduckdb.so.installed"; fi
 
 deb: ## a Debian package, build-deb/wick_VERSION_CPU.deb
 	@scripts/install-deps --use "$(DEPS)" build deb

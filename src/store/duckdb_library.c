@@ -56,8 +56,8 @@ static const struct {
 	FUNCTION(appender_destroy),
 };
 
-/* Whether there is a file of this name in the folder of the program, or in one near it. */
-static bool find_near_program(char *ret, size_t size)
+/* Whether there is a file in the folder of the program, or where its libraries are. */
+static bool find_near_program(const char *name, char *ret, size_t size)
 {
 	static const char *const places[] = {"", WICK_PRELOAD_FROM_PROGRAM};
 	char own[PATH_MAX];
@@ -73,7 +73,7 @@ static bool find_near_program(char *ret, size_t size)
 		return false;
 	*slash = '\0';
 	for (i = 0; i < ARRAY_SIZE(places); i++)
-		if ((size_t)snprintf(ret, size, "%s%s/" FILE_NAME, own, places[i]) < size &&
+		if ((size_t)snprintf(ret, size, "%s%s/%s", own, places[i], name) < size &&
 		    access(ret, R_OK) == 0)
 			return true;
 	return false;
@@ -85,7 +85,7 @@ static const char *find(char *space, size_t size)
 
 	if (chosen && *chosen)
 		return chosen;
-	if (find_near_program(space, size))
+	if (find_near_program(FILE_NAME, space, size))
 		return space;
 	(void)snprintf(space, size, "%s/" FILE_NAME, WICK_PRELOAD_FOLDER);
 	return access(space, R_OK) == 0 ? space : FILE_NAME;
@@ -94,13 +94,16 @@ static const char *find(char *space, size_t size)
 static int refuse(struct error *err)
 {
 	const char *why = dlerror();
+	char fetch[PATH_MAX];
 
 	(void)error_set(err, -EOPNOTSUPP, "cannot load DuckDB, which the store needs: %.300s",
 			why ? why : FILE_NAME " is not usable");
+	/* In the source tree, or where it is installed. */
+	if (!find_near_program("fetch-duckdb", fetch, sizeof(fetch)))
+		(void)snprintf(fetch, sizeof(fetch), "scripts/fetch-duckdb");
 	error_remedy(err,
-		     "scripts/fetch-duckdb %s/" FILE_NAME
-		     ", or install DuckDB and set WICK_DUCKDB to the path of its " FILE_NAME,
-		     WICK_PRELOAD_FOLDER);
+		     "run %.300s (needs npm), or set WICK_DUCKDB to the path of another " FILE_NAME,
+		     fetch);
 	return -EOPNOTSUPP;
 }
 
