@@ -12,7 +12,7 @@
 #include "model/entity.h"
 #include "store/store.h"
 
-int names_init(struct names *names)
+int store_names_init(struct names *names)
 {
 	static const struct value_type none = {"", ""};
 	int r;
@@ -26,7 +26,7 @@ int names_init(struct names *names)
 	return r;
 }
 
-void names_fini(struct names *names)
+void store_names_fini(struct names *names)
 {
 	profile_free(names->profile);
 	vec_fini(&names->locations);

@@ -56,8 +56,8 @@ struct names {
 	size_t saved_used;
 };
 
-int names_init(struct names *names); /* 0 or -ENOMEM */
-void names_fini(struct names *names);
+int store_names_init(struct names *names); /* 0 or -ENOMEM */
+void store_names_fini(struct names *names);
 
 /* The id of a location, added when missing; ID_NONE if out of memory. */
 uint32_t names_location(struct names *names, struct names_location key,

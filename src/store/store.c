@@ -64,7 +64,7 @@ static int check_format(struct store *store, struct error *err)
 /* Empties what is in memory. */
 static void forget(struct store *store)
 {
-	names_fini(&store->names);
+	store_names_fini(&store->names);
 	series_table_fini(&store->series);
 	batch_ids_fini(&store->batches);
 	row_files_fini(&store->files);
@@ -91,7 +91,7 @@ static int load(struct store *store, struct error *err)
 {
 	int r;
 
-	if (names_init(&store->names) < 0 ||
+	if (store_names_init(&store->names) < 0 ||
 	    series_table_init(&store->series, store->config.max_series) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = database_open(&store->database, store->path, store->config.memory_bytes, err);
