@@ -35,7 +35,11 @@ static int out_of_order(const char *table, struct error *err)
 	return -EBADMSG;
 }
 
-/* The next chunk of a table is handed to its reader, which returns 0 or a negative errno. */
+/*
+ * The next chunk of a table is handed to its reader, which returns 0 or a negative errno. Rows are
+ * sorted by id. One that is there twice was written again after a commit that reported a failure
+ * and had succeeded: it says the same.
+ */
 typedef int (*read_chunk_fn)(struct names *names, const struct answer *answer);
 
 static int read_functions(struct names *names, const struct answer *answer)
@@ -52,6 +56,7 @@ static int read_functions(struct names *names, const struct answer *answer)
 
 		if (name == ID_NONE || file == ID_NONE || module == ID_NONE)
 			return -ENOMEM;
+		/* Equal functions have equal ids, also the second time. */
 		got = profile_function(names->profile, profile_text(names->profile, name),
 				       profile_text(names->profile, file),
 				       profile_text(names->profile, module), origin[i]);
@@ -72,6 +77,8 @@ static int read_locations(struct names *names, const struct answer *answer)
 	for (i = 0; i < answer->count; i++) {
 		struct names_location location = {.vaddr = vaddr[i], .is_unnamed = unnamed[i]};
 
+		if (id[i] + 1 == names->locations.count)
+			continue;
 		if (id[i] != names->locations.count)
 			return -EBADMSG;
 		location.module = read_text(names, answer, 1, i);
@@ -86,6 +93,7 @@ static int read_locations(struct names *names, const struct answer *answer)
 static int read_lines(struct names *names, const struct answer *answer)
 {
 	const uint32_t *location = answer_column(answer, 0);
+	const uint32_t *position = answer_column(answer, 1);
 	const uint32_t *function = answer_column(answer, 2);
 	const uint32_t *line = answer_column(answer, 3);
 	struct profile *profile = names->profile;
@@ -99,6 +107,8 @@ static int read_lines(struct names *names, const struct answer *answer)
 		    function[i] >= profile->functions.count)
 			return -EBADMSG;
 		of = &names->locations.items[location[i]];
+		if (position[i] < of->line_count)
+			continue;
 		if (of->line_count++ == 0)
 			of->first_line = (uint32_t)profile->lines.count;
 		item.file = read_text(names, answer, 4, i);
@@ -121,6 +131,8 @@ static int read_stacks(struct names *names, const struct answer *answer)
 
 		if (parent[i] >= id[i] || location[i] >= names->locations.count)
 			return -EBADMSG;
+		if (id[i] + 1 == stacks->nodes.count)
+			continue;
 		got = stack_tree_append(stacks, parent[i], location[i]);
 		if (got != id[i])
 			return got == ID_NONE ? -ENOMEM : -EBADMSG;

@@ -259,6 +259,13 @@ int series_table_load(struct series_table *table, struct database *database,
 	struct answer answer;
 	int r;
 
+	/* Rows are joined with it, so none may be there twice (names_tables.c says how it can). */
+	r = database_run(database, connection,
+			 "DELETE FROM series WHERE rowid NOT IN "
+			 "(SELECT min(rowid) FROM series GROUP BY id)",
+			 err);
+	if (r < 0)
+		return r;
 	bytes_printf(&sql,
 		     "SELECT id, concat_ws(chr(31), service, type, unit, "
 		     "CASE WHEN gauge THEN 'g' ELSE '' END, host, release, '') || "

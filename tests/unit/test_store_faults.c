@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 
+#include "store/database.h"
+
 #include "store_world.h"
 
 static void a_clock_that_steps_loses_nothing(void **state)
@@ -236,6 +238,39 @@ static void a_full_disk_refuses_and_recovers(void **state)
 	assert_int_equal(total(world, all()), (stored + 3) * 20000);
 }
 
+static void names_that_were_written_twice_are_read_once(void **state)
+{
+	static const char *const tables[] = {"functions", "locations", "lines",
+					     "stacks",    "calls",     "series"};
+	struct world *world = *state;
+	struct store_series series = series_of("shop", "h1", "");
+	struct database database = {.handle = NULL};
+	struct duckdb_connection *connection = NULL;
+	struct error err = {0};
+	char text[128];
+
+	append_one(world, &series, START, 5, 1);
+	store_close(world->store);
+	world->store = NULL;
+	(void)snprintf(text, sizeof(text), "%s/store.duckdb", world->folder);
+	fail_with(duckdb_library_load(&database.library, DUCKDB_LIBRARY, &err), &err);
+	fail_with(database_open(&database, text, 1 << 28, &err), &err);
+	fail_with(database_connect(&database, &connection, &err), &err);
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		(void)snprintf(text, sizeof(text), "INSERT INTO %s FROM %s", tables[i], tables[i]);
+		fail_with(database_run(&database, connection, text, &err), &err);
+	}
+	database_disconnect(&database, &connection);
+	database_close(&database);
+	open_store(world);
+	append_one(world, &series, START, 5, 10);
+	append_one(world, &series, START, 6, 100);
+	assert_int_equal(total(world, all()), 111);
+	maintain(world, START + 9 * HOUR);
+	reopen_store(world);
+	assert_int_equal(total(world, all()), 111);
+}
+
 #define WRITERS 3
 #define BATCHES 40
 
@@ -341,6 +376,7 @@ int main(void)
 		TEST(a_damaged_file_is_named_and_left_out),
 		TEST(a_killed_writer_loses_nothing_acknowledged),
 		TEST(a_full_disk_refuses_and_recovers),
+		TEST(names_that_were_written_twice_are_read_once),
 		TEST(threads_do_not_disturb_each_other),
 	};
 	const struct CMUnitTest none[] = {cmocka_unit_test(the_store_needs_duckdb)};
