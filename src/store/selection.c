@@ -66,7 +66,7 @@ struct group {
 	struct bytes service;
 	struct bytes type;
 	bool is_chosen;
-	bool is_left_out;
+	size_t left_out; /* where those of this group begin */
 };
 
 static void end_group(struct selection *selection, struct group *group)
@@ -80,9 +80,11 @@ static void end_group(struct selection *selection, struct group *group)
 		add_to_list(&selection->types, type);
 		if (!selection->type[0])
 			(void)snprintf(selection->type, sizeof(selection->type), "%s", type);
-		selection->is_part |= group->is_left_out;
+	} else {
+		selection->left_out.count = group->left_out;
 	}
-	group->is_chosen = group->is_left_out = false;
+	group->is_chosen = false;
+	group->left_out = selection->left_out.count;
 }
 
 static bool is_same(const struct bytes *text, const struct answer *answer, unsigned int column,
@@ -116,10 +118,9 @@ static int choose(struct selection *selection, struct group *group, const struct
 		set_text(&group->service, answer, 1, row);
 		set_text(&group->type, answer, 2, row);
 	}
-	if (!((const bool *)answer_column(answer, 5))[row]) {
-		group->is_left_out = true;
-		return 0;
-	}
+	if (!((const bool *)answer_column(answer, 5))[row])
+		return vec_push(&selection->left_out,
+				((const uint32_t *)answer_column(answer, 0))[row]);
 	group->is_chosen = true;
 	selection->has_gauges |= ((const bool *)answer_column(answer, 4))[row];
 	if (selection->series.count == 0) {
@@ -149,6 +150,9 @@ static int read_choice(struct selection *selection, struct error *err)
 	}
 	answer_end(&answer);
 	end_group(selection, &group);
+	/* Of several types, a service may have one that is chosen only for another service. */
+	selection->is_part = selection->left_out.count > 0 ||
+			     (selection->selector->type && !*selection->selector->type);
 	if (r < 0 || group.service.failed || group.type.failed)
 		r = error_set(err, -ENOMEM, "out of memory");
 	bytes_fini(&group.service);
@@ -178,6 +182,7 @@ void selection_end(struct selection *selection)
 	(void)pthread_rwlock_unlock(&selection->store->files_lock);
 	(void)pthread_rwlock_unlock(&selection->store->database_lock);
 	vec_fini(&selection->series);
+	vec_fini(&selection->left_out);
 	bytes_fini(&selection->services);
 	bytes_fini(&selection->types);
 }
@@ -236,6 +241,30 @@ static void put_hot(struct selection *selection, struct bytes *sql, const char *
 	}
 }
 
+/*
+ * Appends the condition for series in files, where those of other services are excluded already. A
+ * range is faster than a list; the series of a release often are one, because they begin together.
+ */
+static void put_file_series(const struct selection *selection, struct bytes *sql)
+{
+	uint32_t first = UINT32_MAX;
+	uint32_t last = 0;
+	bool is_range = selection->left_out.count > 0;
+	size_t i;
+
+	for (i = 0; i < selection->series.count; i++) {
+		first = selection->series.items[i] < first ? selection->series.items[i] : first;
+		last = selection->series.items[i] > last ? selection->series.items[i] : last;
+	}
+	for (i = 0; i < selection->left_out.count; i++)
+		is_range &=
+			selection->left_out.items[i] < first || selection->left_out.items[i] > last;
+	if (is_range && (!selection->selector->type || *selection->selector->type))
+		bytes_printf(sql, "series >= %" PRIu32 " AND series <= %" PRIu32, first, last);
+	else
+		selection_put_series(selection, sql);
+}
+
 /* The conditions by which most of a file is skipped unread come first. */
 static void put_file_conditions(const struct selection *selection, struct bytes *sql,
 				const char *condition)
@@ -247,7 +276,7 @@ static void put_file_conditions(const struct selection *selection, struct bytes 
 	bytes_printf(sql, ")");
 	if (selection->is_part) {
 		bytes_printf(sql, " AND ");
-		selection_put_series(selection, sql);
+		put_file_series(selection, sql);
 	}
 	if (condition)
 		bytes_printf(sql, " AND %s", condition);

@@ -25,7 +25,8 @@ struct selection {
 	const struct store_selector *selector;
 	struct duckdb_connection *connection;
 	VEC(uint32_t) series;
-	struct bytes services; /* as a list in SQL */
+	VEC(uint32_t) left_out; /* other series of the same services and type */
+	struct bytes services;  /* as a list in SQL */
 	struct bytes types;
 	bool is_part;     /* some series of these services are not chosen */
 	bool has_gauges;  /* levels: averaged over time */

@@ -399,6 +399,27 @@ static void lists_and_series_over_time_are_right(void **state)
 	check_times(world);
 }
 
+static void all_types_are_asked_for_without_mixing_services(void **state)
+{
+	struct world *world = *state;
+	struct store_series series[] = {series_of("shop", "h1", ""), series_of("shop", "h2", ""),
+					series_of("mail", "h1", "")};
+	struct store_match match = {"host", "h1", MATCH_EQUAL};
+	struct store_selector selector = all();
+
+	series[1].type = series[2].type = "offcpu";
+	for (unsigned int i = 0; i < 3; i++)
+		append_one(world, &series[i], START, 0, i == 0 ? 1 : i * 10);
+	selector.type = "";
+	assert_int_equal(total(world, selector), 31);
+	selector.matches = &match;
+	selector.match_count = 1;
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(total(world, selector), 21);
+		maintain(world, START + 9 * HOUR);
+	}
+}
+
 static void gaps_are_kept_with_their_reason(void **state)
 {
 	struct world *world = *state;
@@ -542,6 +563,7 @@ int main(void)
 		TEST(the_oldest_hours_go_when_the_disk_limit_is_reached),
 		TEST(levels_are_averaged_over_time),
 		TEST(lists_and_series_over_time_are_right),
+		TEST(all_types_are_asked_for_without_mixing_services),
 		TEST(gaps_are_kept_with_their_reason),
 		TEST(too_many_series_lose_their_labels),
 		TEST(symbols_that_come_late_improve_old_profiles),
