@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+
+#include "base/error.h"
+#include "net/http_client.h"
+
+/* Built without the headers of libcurl. */
+int http_client_new(const struct http_client_config *config, struct http_client **ret,
+		    struct error *err)
+{
+	(void)config;
+	(void)ret;
+	(void)error_set(err, -EOPNOTSUPP, "cannot send over HTTP: wick was built without libcurl");
+	error_remedy(err, "install libcurl4-openssl-dev and build wick again");
+	return -EOPNOTSUPP;
+}
+
+void http_client_free(struct http_client *client)
+{
+	(void)client;
+}
+
+int http_client_send(struct http_client *client, const struct http_request *request,
+		     struct http_answer *ret, struct error *err)
+{
+	(void)client;
+	(void)request;
+	*ret = (struct http_answer){0};
+	return error_set(err, -EOPNOTSUPP, "cannot send over HTTP");
+}
+
+void http_answer_fini(struct http_answer *answer)
+{
+	bytes_fini(&answer->body);
+}
