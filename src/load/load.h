@@ -121,4 +121,8 @@ typedef int load_sample_fn(void *self, const struct profile *profile,
 int load_samples(const char *path, const struct load_options *options, load_sample_fn *fn,
 		 void *self, struct error *err);
 
+/* The same from the descriptor of a recording, which it takes over; `name` is used in messages. */
+int load_samples_fd(int fd, const char *name, const struct load_options *options,
+		    load_sample_fn *fn, void *self, struct error *err);
+
 #endif

@@ -107,19 +107,15 @@ static int read_again(struct second_pass *pass, int fd, const char *name, struct
 	return r;
 }
 
-int load_samples(const char *path, const struct load_options *options, load_sample_fn *fn,
-		 void *self, struct error *err)
+int load_samples_fd(int fd, const char *name, const struct load_options *options,
+		    load_sample_fn *fn, void *self, struct error *err)
 {
-	const char *name = strcmp(path, "-") ? path : "standard input";
-	struct loader loader = {.options = options};
+	struct loader loader = {.options = options, .cache = {.fd = -1}};
 	struct stack_filter filter;
 	struct second_pass pass = {&loader, &filter, fn, self, err};
 	int again = -1;
-	int fd = load_open(path, options->importers, err);
 	int r;
 
-	if (fd < 0)
-		return fd;
 	fd = pipe_copy(fd, &again, err);
 	if (fd < 0)
 		return fd;
@@ -148,4 +144,14 @@ int load_samples(const char *path, const struct load_options *options, load_samp
 	stack_filter_fini(&filter);
 	loader_fini(&loader);
 	return r;
+}
+
+int load_samples(const char *path, const struct load_options *options, load_sample_fn *fn,
+		 void *self, struct error *err)
+{
+	int fd = load_open(path, options->importers, err);
+
+	return fd < 0 ? fd
+		      : load_samples_fd(fd, strcmp(path, "-") ? path : "standard input", options,
+					fn, self, err);
 }
