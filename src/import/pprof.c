@@ -12,6 +12,7 @@
 #include "import/builder.h"
 #include "import/formats.h"
 #include "import/import.h"
+#include "import/protobuf_reader.h"
 #include "model/profile.h"
 #include "model/sink.h"
 #include "model/strings.h"
@@ -29,16 +30,6 @@
 
 #define MAX_FRAMES 65536u
 #define MAX_LINES 256u
-
-enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LENGTH = 2, WIRE_32 = 5 };
-
-/* One field of a message. */
-struct field {
-	uint32_t number;
-	uint64_t value;     /* of numbers */
-	struct cursor body; /* of texts, messages and packed numbers */
-	bool packed;        /* the field has a body */
-};
 
 /*
  * A function, location or mapping. Thousands may refer to one: everything they need is read at
@@ -79,55 +70,6 @@ struct reading {
 	uint64_t first_mapping;
 };
 
-/* Moves to the next field. Returns false at the end, or if the cursor failed. */
-static bool next_field(struct cursor *in, struct field *ret)
-{
-	uint64_t tag;
-	size_t n;
-	const uint8_t *data;
-
-	if (cursor_left(in) == 0 || in->failed)
-		return false;
-	tag = cursor_varint(in);
-	*ret = (struct field){.number = (uint32_t)(tag >> 3)};
-	switch (tag & 7) {
-	case WIRE_VARINT:
-		ret->value = cursor_varint(in);
-		break;
-	case WIRE_64:
-		ret->value = cursor_u64(in);
-		break;
-	case WIRE_32:
-		ret->value = cursor_u32(in);
-		break;
-	case WIRE_LENGTH:
-		n = cursor_varint_max(in, cursor_left(in));
-		data = cursor_take(in, n);
-		if (data)
-			ret->body = cursor_of(data, n);
-		ret->packed = true;
-		break;
-	default:
-		in->failed = true;
-	}
-	return !in->failed;
-}
-
-/* The numbers of a repeated field, packed or one by one. */
-static bool next_number(struct field *field, uint64_t *ret)
-{
-	if (!field->packed) {
-		*ret = field->value;
-		field->packed = true; /* that was all */
-		field->body = (struct cursor){0};
-		return true;
-	}
-	if (field->body.failed || cursor_left(&field->body) == 0)
-		return false;
-	*ret = cursor_varint(&field->body);
-	return true;
-}
-
 static const char *text_of(const struct reading *reading, uint64_t number)
 {
 	return number < reading->strings.count
@@ -138,9 +80,9 @@ static const char *text_of(const struct reading *reading, uint64_t number)
 static struct value_kind read_kind(struct cursor body)
 {
 	struct value_kind kind = {0};
-	struct field field;
+	struct protobuf_field field;
 
-	while (next_field(&body, &field)) {
+	while (protobuf_next(&body, &field)) {
 		if (field.number == 1)
 			kind.type = field.value;
 		if (field.number == 2)
@@ -160,9 +102,9 @@ static int add_string(struct reading *reading, struct cursor body)
 static struct item item_of(struct cursor body, uint32_t first, uint32_t second)
 {
 	struct item item = {.body = body, .made = ID_NONE};
-	struct field field;
+	struct protobuf_field field;
 
-	while (next_field(&body, &field)) {
+	while (protobuf_next(&body, &field)) {
 		if (field.number == 1)
 			item.id = field.value;
 		else if (field.number == first)
@@ -173,15 +115,15 @@ static struct item item_of(struct cursor body, uint32_t first, uint32_t second)
 	return item;
 }
 
-static uint64_t first_number(struct field field)
+static uint64_t first_number(struct protobuf_field field)
 {
 	uint64_t number = 0;
 
-	(void)next_number(&field, &number); /* an empty list leaves 0, the empty text */
+	(void)protobuf_number(&field, &number); /* an empty list leaves 0, the empty text */
 	return number;
 }
 
-static int take_field(struct reading *reading, const struct field *field)
+static int take_field(struct reading *reading, const struct protobuf_field *field)
 {
 	switch (field->number) {
 	case 1:
@@ -322,10 +264,10 @@ static int add_line(struct reading *reading, struct cursor body, struct place *p
 {
 	uint64_t function = 0;
 	const struct item *item;
-	struct field field;
+	struct protobuf_field field;
 
 	place->line = 0;
-	while (next_field(&body, &field)) {
+	while (protobuf_next(&body, &field)) {
 		if (field.number == 1)
 			function = field.value;
 		if (field.number == 2 && field.value <= UINT32_MAX)
@@ -349,7 +291,7 @@ static int locate(struct reading *reading, struct item *item, struct frame *ret)
 	struct cursor body = item->body;
 	struct mapped mapped;
 	struct place place = {0};
-	struct field field;
+	struct protobuf_field field;
 	size_t count = 0;
 	char name[64];
 	int r;
@@ -357,7 +299,7 @@ static int locate(struct reading *reading, struct item *item, struct frame *ret)
 	*ret = (struct frame){.kind = FRAME_CUSTOM, .a = item->made, .b = item->second};
 	if (item->made != ID_NONE)
 		return 0;
-	while (count < MAX_LINES && next_field(&body, &field))
+	while (count < MAX_LINES && protobuf_next(&body, &field))
 		if (field.number == 4)
 			lines[count++] = field.body;
 	item->lines = (uint32_t)count;
@@ -395,9 +337,9 @@ static void take_label(const struct reading *reading, struct cursor body, struct
 	const char *text = NULL;
 	const char *unit = "";
 	uint64_t number = 0;
-	struct field field;
+	struct protobuf_field field;
 
-	while (next_field(&body, &field)) {
+	while (protobuf_next(&body, &field)) {
 		if (field.number == 1)
 			key = text_of(reading, field.value);
 		if (field.number == 2)
@@ -428,15 +370,15 @@ static void take_label(const struct reading *reading, struct cursor body, struct
 /* Locations and values of a sample; leaf first, as the file has them. */
 static int gather(struct reading *reading, struct cursor body, struct labels *labels)
 {
-	struct field field;
+	struct protobuf_field field;
 	uint64_t number;
 	size_t lines = 0;
 	int r = 0;
 
 	reading->frames.count = 0;
 	reading->values.count = 0;
-	while (r == 0 && next_field(&body, &field)) {
-		while (r == 0 && field.number == 1 && next_number(&field, &number)) {
+	while (r == 0 && protobuf_next(&body, &field)) {
+		while (r == 0 && field.number == 1 && protobuf_number(&field, &number)) {
 			struct item *item = find_item(reading->locations.items,
 						      reading->locations.count, number);
 			struct frame frame;
@@ -449,7 +391,7 @@ static int gather(struct reading *reading, struct cursor body, struct labels *la
 			if (r == 0)
 				r = vec_push(&reading->frames, frame);
 		}
-		while (r == 0 && field.number == 2 && next_number(&field, &number))
+		while (r == 0 && field.number == 2 && protobuf_number(&field, &number))
 			r = vec_push(&reading->values, (int64_t)number);
 		if (field.number == 3)
 			take_label(reading, field.body, labels);
@@ -519,10 +461,10 @@ static int add_sample(struct reading *reading, struct cursor body, size_t kind, 
 
 static int first_pass(struct reading *reading, struct cursor in, struct error *err)
 {
-	struct field field;
+	struct protobuf_field field;
 	int r = 0;
 
-	while (r == 0 && next_field(&in, &field))
+	while (r == 0 && protobuf_next(&in, &field))
 		r = take_field(reading, &field);
 	if (r < 0)
 		return error_set(err, r, r == -ENOMEM ? "out of memory" : "it is invalid");
@@ -570,7 +512,7 @@ static int add_kinds(struct reading *reading)
 /* All samples of one kind, then all of the next: each change starts a new chunk in the file. */
 static int second_pass(struct reading *reading, struct cursor in, struct error *err)
 {
-	struct field field;
+	struct protobuf_field field;
 	size_t i;
 	int r = add_kinds(reading);
 
@@ -583,7 +525,7 @@ static int second_pass(struct reading *reading, struct cursor in, struct error *
 		struct cursor at = in;
 
 		import_choose_schema(reading->builder, (uint32_t)(i - reading->first_kind));
-		while (r == 0 && next_field(&at, &field))
+		while (r == 0 && protobuf_next(&at, &field))
 			if (field.number == 2)
 				r = add_sample(reading, field.body, i, err);
 	}
