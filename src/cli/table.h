@@ -22,12 +22,15 @@ extern const struct command command_leaks;
 extern const struct command command_list;
 extern const struct command command_maps;
 extern const struct command command_merge;
+extern const struct command command_query;
 extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_sample;
+extern const struct command command_server;
 extern const struct command command_status;
 extern const struct command command_symbolize;
 extern const struct command command_timeline;
+extern const struct command command_token;
 extern const struct command command_top;
 extern const struct command command_trial;
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "server/routes.h"
+
+#include "base/vec.h"
+#include "net/token.h"
+
+/* One on each line. */
+/* clang-format off */
+const struct http_route server_routes[] = {
+	{"POST", "/api/push", TOKEN_WRITE, route_push},
+	{"GET", "/api/profile", TOKEN_READ, route_profile},
+	{"GET", "/api/diff", TOKEN_READ, route_diff},
+	{"GET", "/api/top", TOKEN_READ, route_top},
+	{"GET", "/api/series", TOKEN_READ, route_series},
+	{"GET", "/api/services", TOKEN_READ, route_services},
+	{"GET", "/api/hosts", TOKEN_READ, route_hosts},
+	{"GET", "/api/releases", TOKEN_READ, route_releases},
+	{"GET", "/api/types", TOKEN_READ, route_types},
+	{"GET", "/api/labels", TOKEN_READ, route_labels},
+	{"GET", "/api/gaps", TOKEN_READ, route_gaps},
+	{"GET", "/api/agents", TOKEN_READ, route_agents},
+	{"POST", "/api/burst", TOKEN_ADMIN, route_burst},
+	{"GET", "/metrics", TOKEN_READ, route_metrics, .light = true},
+	{"GET", "/healthz", TOKEN_NONE, route_healthz, .light = true},
+};
+/* clang-format on */
+
+const size_t server_route_count = ARRAY_SIZE(server_routes);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_SERVER_STATE_H
+#define WICK_SERVER_STATE_H
+
+/* state: what the routes of a server share. Private to src/server. */
+
+#include <pthread.h>
+
+#include "net/token.h"
+#include "server/agents.h"
+#include "server/audit.h"
+#include "server/bursts.h"
+#include "server/metrics.h"
+#include "server/server.h"
+
+struct http_server;
+struct store;
+
+struct server {
+	const struct server_config *config;
+	struct store *store;
+	struct http_server *http;
+	struct agents agents;
+	struct audit audit;
+	struct metrics metrics;
+	struct bursts bursts;
+	uint64_t start_s;
+
+	pthread_rwlock_t token_lock;
+	struct tokens tokens;
+	char *token_path;
+	char *tls_cert;
+	char *tls_key;
+};
+
+/* Logs a line of JSON: {"time": …, "event": …, key: value}. key NULL: no more. */
+void server_log(struct server *server, const char *event, const char *key, const char *value);
+
+#endif
