@@ -9,6 +9,7 @@ struct importer_ops;
 extern const struct importer_ops import_folded;
 extern const struct importer_ops import_gperftools_cpu;
 extern const struct importer_ops import_gperftools_text;
+extern const struct importer_ops import_otlp;
 extern const struct importer_ops import_perf_data;
 extern const struct importer_ops import_perf_script;
 extern const struct importer_ops import_pprof;

@@ -104,6 +104,9 @@ const struct importer_ops *importer_find(const uint8_t *data, size_t size);
 int import_run(struct import_source *source, const char *name, int output,
 	       const struct import_host *host, struct error *err);
 
+/* The same in the format with this name, whatever the data looks like, without help of the host. */
+int import_run_as(const char *format, struct import_source *source, int output, struct error *err);
+
 /* The same; the recording may be kept in memory instead. */
 int import_run_to(struct import_source *source, const char *name, struct import_output *output,
 		  struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -18,6 +19,7 @@ const struct importer_ops *const importers[] = {
 	&import_perf_data,
 	&import_speedscope,
 	&import_pprof,
+	&import_otlp,
 	&import_gperftools_cpu,
 	&import_gperftools_text,
 	&import_perf_script,
@@ -151,4 +153,20 @@ int import_run(struct import_source *source, const char *name, int output,
 {
 	return import_run_to(source, name, &(struct import_output){.fd = output, .host = host},
 			     err);
+}
+
+int import_run_as(const char *format, struct import_source *source, int output, struct error *err)
+{
+	const struct importer_ops *const *at = importers;
+	int r;
+
+	while (*at && strcmp((*at)->name, format) != 0)
+		at++;
+	if (!*at) {
+		(void)error_set(err, -EOPNOTSUPP, "there is no format %s", format);
+		error_remedy(err, "see what can be read: wick list imports");
+		return -EOPNOTSUPP;
+	}
+	r = read_with(*at, source, &(struct import_output){.fd = output}, err);
+	return r < 0 ? advise(r, err) : 0;
 }

@@ -8,6 +8,10 @@
 /* clang-format off */
 const struct http_route server_routes[] = {
 	{"POST", "/api/push", TOKEN_WRITE, route_push},
+	{"POST", "/ingest", TOKEN_WRITE, route_pyroscope_ingest},
+	{"POST", "/pyroscope/ingest", TOKEN_WRITE, route_pyroscope_ingest},
+	{"POST", "/push.v1.PusherService/Push", TOKEN_WRITE, route_pyroscope_push},
+	{"POST", "/v1development/profiles", TOKEN_WRITE, route_otlp_push},
 	{"GET", "/api/profile", TOKEN_READ, route_profile},
 	{"GET", "/api/diff", TOKEN_READ, route_diff},
 	{"GET", "/api/top", TOKEN_READ, route_top},
