@@ -42,6 +42,8 @@ struct exchange {
 	size_t reserved; /* of the sum of all bodies */
 	size_t received;
 	bool overflow; /* the body is too large: the rest is thrown away */
+	bool refused;  /* so is the whole body of what was refused before it came */
+	struct http_response refusal;
 	bool answered;
 	uint64_t start_ns;
 };
@@ -230,7 +232,7 @@ static bool receive(struct http_server *server, struct exchange *exchange, const
 		    size_t size)
 {
 	exchange->received += size;
-	if (exchange->overflow)
+	if (exchange->overflow || exchange->refused)
 		return exchange->received <= 2 * server->config.max_body_bytes;
 	if (exchange->received > server->config.max_body_bytes ||
 	    (exchange->received > exchange->reserved &&
@@ -273,6 +275,8 @@ static enum MHD_Result handle(struct http_server *server, struct exchange *excha
 	const struct http_route *route = exchange->request.route;
 	struct http_response response = {0};
 
+	if (exchange->refused)
+		return refuse(server, exchange, &exchange->refusal);
 	if (exchange->overflow) {
 		if (exchange->received > server->config.max_body_bytes)
 			too_large(server, &response);
@@ -289,6 +293,19 @@ static enum MHD_Result handle(struct http_server *server, struct exchange *excha
 	route->handle(server->config.self, &exchange->request, &response);
 	end_handler(server, route->light);
 	return answer(server, exchange, &response);
+}
+
+/*
+ * Whether to wait for the end of a body before a refusal: a client that is still sending when we
+ * close would see a broken connection instead of the reason. Not for what is much too large.
+ */
+static bool awaits_body(const struct http_server *server, const struct exchange *exchange)
+{
+	const char *length = http_call_header(&exchange->request, "Content-Length");
+
+	if (!length)
+		return http_call_header(&exchange->request, "Transfer-Encoding") != NULL;
+	return strtoull(length, NULL, 10) <= 2 * server->config.max_body_bytes;
 }
 
 static struct exchange *exchange_new(struct http_server *server, struct MHD_Connection *connection,
@@ -323,9 +340,13 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
 		*context = exchange;
 		if (!exchange)
 			return MHD_NO;
-		return admit(server, exchange, method, &response)
-			       ? MHD_YES
-			       : refuse(server, exchange, &response);
+		if (admit(server, exchange, method, &response))
+			return MHD_YES;
+		if (!awaits_body(server, exchange))
+			return refuse(server, exchange, &response);
+		exchange->refused = true;
+		exchange->refusal = response;
+		return MHD_YES;
 	}
 	if (*size > 0) {
 		bool goes_on = receive(server, exchange, data, *size);
@@ -352,6 +373,7 @@ static void on_completed(void *self, struct MHD_Connection *connection, void **c
 	(void)pthread_cond_broadcast(&server->changed);
 	(void)pthread_mutex_unlock(&server->lock);
 	bytes_fini(&exchange->body);
+	bytes_fini(&exchange->refusal.body);
 	free(exchange);
 	*context = NULL;
 }

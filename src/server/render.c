@@ -88,7 +88,7 @@ static int write_export(const struct profile *profile, const char *format,
 
 	if (!exporter || exporter_lists_samples(exporter) || exporter->in_order) {
 		(void)error_set(err, -EINVAL, "there is no format %.40s here", format);
-		error_remedy(err, "use text, json, folded, pprof, speedscope, otlp, wick, svg or "
+		error_remedy(err, "use text, json, folded, pprof, otlp, wick, svg or "
 				  "html");
 		return -EINVAL;
 	}

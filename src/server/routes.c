@@ -4,6 +4,8 @@
 #include "base/vec.h"
 #include "net/token.h"
 
+#define QUERIER "/querier.v1.QuerierService/"
+
 /* One on each line. */
 /* clang-format off */
 const struct http_route server_routes[] = {
@@ -24,6 +26,13 @@ const struct http_route server_routes[] = {
 	{"GET", "/api/gaps", TOKEN_READ, route_gaps},
 	{"GET", "/api/agents", TOKEN_READ, route_agents},
 	{"POST", "/api/burst", TOKEN_ADMIN, route_burst},
+	{"POST", QUERIER "ProfileTypes", TOKEN_READ, route_profile_types},
+	{"POST", QUERIER "LabelNames", TOKEN_READ, route_label_names},
+	{"POST", QUERIER "LabelValues", TOKEN_READ, route_label_values},
+	{"POST", QUERIER "Series", TOKEN_READ, route_querier_series},
+	{"POST", QUERIER "SelectMergeStacktraces", TOKEN_READ, route_merge_stacktraces},
+	{"POST", QUERIER "SelectSeries", TOKEN_READ, route_select_series},
+	{"POST", QUERIER "Diff", TOKEN_READ, route_querier_diff},
 	{"GET", "/metrics", TOKEN_READ, route_metrics, .light = true},
 	{"GET", "/healthz", TOKEN_NONE, route_healthz, .light = true},
 };

@@ -314,7 +314,7 @@ static const struct option_spec table[] = {
 	{"to", 0, OPTION_STRING(struct query_options, to), .argument = "TIME",
 	 .default_help = "now", .help = "end of the range"},
 	{"format", 0, OPTION_STRING(struct query_options, format), .argument = "FORMAT",
-	 .help = "text, json, folded, pprof, speedscope, otlp, wick, svg or html; comparisons: "
+	 .help = "text, json, folded, pprof, otlp, wick, svg or html; comparisons: "
 		 "text, json, csv, svg or html; lists: text or json"},
 	{"output", 'o', OPTION_STRING(struct query_options, output), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .default_help = "standard output",

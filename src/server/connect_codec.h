@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_SERVER_CONNECT_CODEC_H
+#define WICK_SERVER_CONNECT_CODEC_H
+
+/*
+ * connect_codec: messages of the Connect protocol, which are protobuf or JSON, as clients like.
+ *
+ * Handlers see JSON alone. A table of fields describes each message, and turns protobuf into JSON
+ * and back.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+struct bytes;
+struct error;
+
+enum connect_kind { CONNECT_STRING, CONNECT_INT64, CONNECT_DOUBLE, CONNECT_MESSAGE };
+
+struct connect_field {
+	const char *name; /* in JSON; NULL ends a table */
+	uint32_t number;
+	enum connect_kind kind;
+	bool repeated;
+	const struct connect_field *message;
+};
+
+/* Returns a new object, NULL with an error if the body is damaged. */
+json_t *connect_read(const struct connect_field *fields, const void *data, size_t size,
+		     bool is_json, struct error *err);
+
+/* Appends the message. 64-bit numbers are strings in JSON, as the protocol wants. */
+void connect_write(const struct connect_field *fields, const json_t *message, bool as_json,
+		   struct bytes *out);
+
+/* A string of JSON: jansson's json_string(), whose name base/json.c has. NULL if it is not UTF-8.
+ */
+json_t *connect_string(const char *text);
+
+/* The value of a field that may be a number or a string with one. */
+int64_t connect_number(const json_t *message, const char *name);
+const char *connect_text(const json_t *message, const char *name); /* "" if missing */
+
+#endif
