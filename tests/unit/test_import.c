@@ -2,6 +2,7 @@
 #include "import/import.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -211,6 +212,58 @@ static void folded_stacks_are_the_same_with_and_without_a_recording(void **state
 	}
 }
 
+/* What wick exports as OpenTelemetry profile is read back with the same stacks and values. */
+static void an_opentelemetry_profile_is_read_back(void **state)
+{
+	static const char text[] = "a;main;parse 3\na;main;sys_read_[k] 4\nb;x 5\n";
+	static const struct export_config config = {.value = EXPORT_DEFAULT_VALUE};
+	struct profile *profile = NULL;
+	struct bytes packed = {0};
+	size_t i;
+
+	assert_int_equal(run(text, sizeof(text) - 1, &profile, NULL), 1);
+	assert_int_equal(exporter_write(exporter_find("otlp"), profile, &config, &packed, NULL), 0);
+	profile_free(profile);
+	assert_imported_bytes(packed.data, packed.size,
+			      "a;main;parse 3\na;main;sys_read_[k] 4\nb;x 5\n");
+	/* Cut off anywhere, it is refused or shorter, but nothing is read behind its end. */
+	for (i = 0; i < packed.size; i++) {
+		uint8_t *copy = malloc(i > 0 ? i : 1);
+
+		assert_non_null(copy);
+		memcpy(copy, packed.data, i);
+		profile = NULL;
+		if (run(copy, i, &profile, NULL) == 1)
+			profile_free(profile);
+		free(copy);
+	}
+	bytes_fini(&packed);
+}
+
+static int ignore_sample(void *self, const struct profile *profile,
+			 const struct export_sample *sample, struct error *err)
+{
+	return 0;
+}
+
+static void reading_samples_closes_no_descriptor_of_others(void **state)
+{
+	static const char text[] = "a;main 1\n";
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	struct import_source source;
+	int fd = memfd_create("import", MFD_CLOEXEC);
+	bool had_input = fcntl(STDIN_FILENO, F_GETFD) >= 0;
+
+	if (!had_input) /* something for descriptor 0 */
+		assert_int_equal(dup2(STDOUT_FILENO, STDIN_FILENO), STDIN_FILENO);
+	import_source_of_memory(&source, text, sizeof(text) - 1);
+	assert_int_equal(import_run_as("folded", &source, fd, NULL), 0);
+	import_source_fini(&source);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(load_samples_fd(fd, "x.in", &options, ignore_sample, NULL, NULL), 0);
+	assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0);
+}
+
 static void speedscope_weights_become_time(void **state)
 {
 	static const char text[] =
@@ -382,6 +435,8 @@ int main(void)
 		cmocka_unit_test(a_cut_line_behind_much_text_is_found),
 		cmocka_unit_test(more_inlined_frames_than_a_chain_holds_are_all_kept),
 		cmocka_unit_test(folded_stacks_are_the_same_with_and_without_a_recording),
+		cmocka_unit_test(an_opentelemetry_profile_is_read_back),
+		cmocka_unit_test(reading_samples_closes_no_descriptor_of_others),
 		cmocka_unit_test(speedscope_weights_become_time),
 		cmocka_unit_test(speedscope_events_become_the_stacks_between_them),
 		cmocka_unit_test(speedscope_profiles_that_make_no_sense_are_refused),
