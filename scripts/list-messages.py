@@ -73,9 +73,11 @@ NAMED = {
 NOUNS = re.compile(
     r"\bmemory\b|standard (in|out)put|terminal|temporary file|signals|recorder|(^| )--?[a-z]|/proc\b|/sys/|"
     r"\b(eBPF|bpf\(\)|perf|ptrace|uprobe|signal|ebpf) |\bthe (kernel|scheduler|recording|heap|"
-    r"profile|plug-in|report|result|page|timeline|comparison|flame graph|call tree|program)\b|"
+    r"window|body|selector|store|range of time|profile|plug-in|report|result|page|timeline|comparison|flame graph|call tree|program)\b|"
     r"\bthis (kernel|machine|wick|recording)\b|\b(PNG|objdump|SIGCHLD|timer|WICK_[A-Z]+)\b|"
-    r"32-bit programs|wick_[a-z_]+\(\)|leak scan|process to run|live view")
+    r"32-bit programs|wick_[a-z_]+\(\)|leak scan|process to run|live view|"
+    r"\b(TLS|OpenTelemetry|release_before|service_name|a burst|parameter name|too many bursts|labels of a series|"
+    r"table of series|HTTP|HOME|random numbers|a token|wick token)\b|the store's")
 
 # Who may write to a stream beside src/cli, and why.
 WRITERS = {

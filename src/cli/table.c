@@ -25,6 +25,7 @@ const struct command *const command_table[] = {
 	&command_symbolize,
 	&command_server,
 	&command_query,
+	&command_burst,
 	&command_token,
 	&command_maps,
 	&command_list,

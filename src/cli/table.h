@@ -7,6 +7,7 @@
 struct command;
 
 extern const struct command command_annotate;
+extern const struct command command_burst;
 extern const struct command command_completion;
 extern const struct command command_config;
 extern const struct command command_diff;

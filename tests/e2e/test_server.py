@@ -420,6 +420,22 @@ def test_a_clock_that_is_off_is_measured_and_corrected(server, tmp_path):
     assert server.folded(query="app", **{"from": "-2m"}) == {"main": 10}
 
 
+def test_a_burst_is_given_to_a_host_that_runs_the_service(server, tmp_path):
+    def ask():
+        return subprocess.run([WICK, "burst", "--server", server.url, "--service", "app", "-F", "500", "-d", "10"],
+                              capture_output=True, text=True, timeout=TIMEOUT)
+
+    assert ask().returncode == 0
+    again = ask()
+    assert again.returncode == 1 and "had a burst" in again.stderr
+    other = json.loads(server.push(make_window(tmp_path, "web;main 1\n"))[1])
+    assert "burst" not in other
+    order = json.loads(server.push(make_window(tmp_path, "app;main 1\n"))[1])["burst"]
+    assert (order["service"], order["rate"], order["seconds"]) == ("app", 500, 10)
+    assert "burst" not in json.loads(server.push(make_window(tmp_path, "app;main 2\n"))[1])
+    assert "/api/burst" in (server.folder / "audit.log").read_text()
+
+
 def test_metrics_count_what_happened(server, tmp_path):
     server.push(make_window(tmp_path, "app;main 10\n"), "one")
     server.push(b"tea")
