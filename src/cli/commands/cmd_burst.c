@@ -66,9 +66,9 @@ static const struct option_spec table[] = {
 	{"hosts", 0, OPTION_U64(struct burst_options, hosts), .argument = "N", .min = 1, .max = 64,
 	 .help = "how many hosts; the server has a limit for all bursts together"},
 	{"server", 0, OPTION_STRING(struct burst_options, server), .argument = "URL",
-	 .key = "query.server", .help = "the server to ask"},
+	 .key = "server.url", .help = "the server to ask"},
 	{"ca", 0, OPTION_STRING(struct burst_options, ca_file), .argument = "FILE",
-	 .offer = OPTION_OFFER_FILE, .key = "query.ca",
+	 .offer = OPTION_OFFER_FILE, .key = "server.ca",
 	 .help = "certificates to trust instead of the system's, PEM"},
 	OPTION_END,
 };

@@ -302,9 +302,9 @@ static const struct option_spec diff_table[] = {
 
 static const struct option_spec table[] = {
 	{"server", 0, OPTION_STRING(struct query_options, server), .argument = "URL",
-	 .key = "query.server", .help = "the server to ask"},
+	 .key = "server.url", .help = "the server to ask"},
 	{"ca", 0, OPTION_STRING(struct query_options, ca_file), .argument = "FILE",
-	 .offer = OPTION_OFFER_FILE, .key = "query.ca",
+	 .offer = OPTION_OFFER_FILE, .key = "server.ca",
 	 .help = "certificates to trust instead of the system's, PEM"},
 	{"type", 0, OPTION_STRING(struct query_options, type), .argument = "TYPE",
 	 .default_help = "cpu; in lists: all", .help = "type of profile: cpu, off-cpu, alloc …"},
