@@ -6,9 +6,9 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
-import struct
 import subprocess
 import time
 import urllib.error
@@ -322,6 +322,29 @@ def test_beyond_loopback_only_with_tls_and_tokens(tmp_path):
     run = subprocess.run([WICK, "server", "--listen", "127.0.0.1:0", "--data", tmp_path / "data", "--duckdb", LIBRARY],
                          capture_output=True, text=True, timeout=TIMEOUT)
     assert run.returncode == 1 and "chmod 600" in run.stderr
+
+
+def test_other_machines_are_served_over_tls_with_a_token(tmp_path):
+    openssl = shutil.which("openssl")
+    if not openssl:
+        pytest.skip("openssl is not there to make a certificate")
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subprocess.run([openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=127.0.0.1",
+                    "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True, timeout=TIMEOUT)
+    token = subprocess.run([WICK, "token", "add", "read", "--data", tmp_path / "data"], capture_output=True, text=True,
+                           check=True, timeout=TIMEOUT).stdout.strip()
+    server = Server(tmp_path / "data", "--listen", "0.0.0.0:0", "--tls-cert", cert, "--tls-key", key)
+    try:
+        server.url = server.url.replace("0.0.0.0", "127.0.0.1")
+        assert server.url.startswith("https://")
+        run = run_query(server, "--services", "--ca", cert, env={"WICK_TOKEN": token})
+        assert run.returncode == 0, run.stderr
+        assert run_query(server, "--services", "--ca", cert, env={"WICK_TOKEN": ""}).returncode == 1
+        unknown = run_query(server, "--services", env={"WICK_TOKEN": token})
+        assert unknown.returncode == 1 and "certificate" in unknown.stderr
+    finally:
+        assert server.stop() == 0
 
 
 def test_a_page_in_a_browser_cannot_ask(server):
