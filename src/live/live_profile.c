@@ -25,7 +25,7 @@
 
 struct live_sum {
 	uint32_t stack;
-	uint32_t thread;
+	uint32_t thread; /* with by_process: the process */
 	uint64_t count;
 	uint64_t weight;
 };
@@ -36,8 +36,9 @@ struct sums {
 };
 
 struct slice {
-	uint64_t second; /* since the clock began */
+	uint64_t number; /* since the origin */
 	struct sums sums;
+	size_t named;  /* how many of the sums have names; with by_process */
 	uint64_t lost; /* number of samples, as the engine reported */
 };
 
@@ -56,6 +57,13 @@ struct live_profile {
 	uint32_t schema; /* the sampled one; ID_NONE: none yet */
 	uint64_t period;
 	uint64_t start_ns;
+	uint64_t slice_ns;
+	uint64_t origin_ns;
+	bool by_process;
+	uint64_t dropped_ns; /* slices before this have been dropped */
+	VEC(bool) met;       /* by process */
+	void (*meet)(void *self, const struct dictionary *dictionary, uint32_t process);
+	void *self;
 	enum sample_cover_side side; /* of samples that cover a time range */
 	size_t max_nodes;
 	size_t node_limit; /* limit at which stacks are dropped; above max_nodes if all were needed
@@ -102,17 +110,27 @@ static int sums_add(struct sums *sums, const struct live_sum *sum)
 	return 0;
 }
 
-/* The slice of a time; NULL if it is older than those that are kept. */
-static struct slice *slice_at(struct live_profile *live, uint64_t time_ns)
+static uint64_t slice_number(const struct live_profile *live, uint64_t time_ns)
 {
-	uint64_t second = time_ns / NS_PER_SEC;
-	struct slice *slice = &live->slices[second % SLICES];
+	return time_ns > live->origin_ns ? (time_ns - live->origin_ns) / live->slice_ns : 0;
+}
 
-	if (slice->second > second)
+static uint64_t slice_begin_ns(const struct live_profile *live, uint64_t number)
+{
+	return live->origin_ns + number * live->slice_ns;
+}
+
+/* The slice of a number; NULL if it is older than those that are kept. */
+static struct slice *slice_of(struct live_profile *live, uint64_t number)
+{
+	struct slice *slice = &live->slices[number % SLICES];
+
+	if (slice->number > number)
 		return NULL;
-	if (slice->second < second) {
-		slice->second = second;
+	if (slice->number < number) {
+		slice->number = number;
 		slice->lost = 0;
+		slice->named = 0;
 		sums_clear(&slice->sums);
 	}
 	return slice;
@@ -151,7 +169,7 @@ static struct sample_cover cover_of(const struct live_profile *live,
 		sample_cover_of(batch->time_ns[i], batch->weight[i], live->side);
 
 	/* Fast path for most samples: those within one slice. */
-	if (cover.begin_ns / NS_PER_SEC == cover.end_ns / NS_PER_SEC)
+	if (slice_number(live, cover.begin_ns) == slice_number(live, cover.end_ns))
 		return cover;
 	/*
 	 * In wall-clock mode each sample covers the time since the previous one; in others only
@@ -169,22 +187,51 @@ static int add_to_slices(struct live_profile *live, struct live_sum sum,
 			 const struct sample_cover *cover)
 {
 	uint64_t count = sum.count;
-	uint64_t last = cover->end_ns / NS_PER_SEC;
-	uint64_t second = cover->begin_ns / NS_PER_SEC;
+	uint64_t last = slice_number(live, cover->end_ns);
+	uint64_t number = slice_number(live, cover->begin_ns);
 	int r = 0;
 
-	if (last - second >= SLICES)
-		second = last - SLICES + 1;
-	for (; second <= last && r == 0; second++) {
-		struct slice *slice = slice_at(live, second * NS_PER_SEC);
+	if (last - number >= SLICES)
+		number = last - SLICES + 1;
+	for (; number <= last && r == 0; number++) {
+		struct slice *slice = slice_of(live, number);
 
-		sum.count = second == last ? count : 0;
-		sum.weight =
-			sample_cover_within(cover, second * NS_PER_SEC, (second + 1) * NS_PER_SEC);
+		sum.count = number == last ? count : 0;
+		sum.weight = sample_cover_within(cover, slice_begin_ns(live, number),
+						 slice_begin_ns(live, number + 1));
 		if (slice)
 			r = sums_add(&slice->sums, &sum);
 	}
 	return r;
+}
+
+/* Remembers that a process was sampled. */
+static int meet_process(struct live_profile *live, uint32_t process)
+{
+	while (live->met.count <= process)
+		if (vec_push(&live->met, false) < 0)
+			return -ENOMEM;
+	if (!live->met.items[process] && live->meet)
+		live->meet(live->self, &live->dictionary, process);
+	live->met.items[process] = true;
+	return 0;
+}
+
+/* With by_process: a sample that is late for its slice counts in the next one. */
+static int add_by_process(struct live_profile *live, const struct sample_batch *batch, size_t i)
+{
+	uint64_t time_ns =
+		batch->time_ns[i] > live->dropped_ns ? batch->time_ns[i] : live->dropped_ns;
+	struct slice *slice = slice_of(live, slice_number(live, time_ns));
+	struct live_sum sum = {
+		.stack = batch->stack[i],
+		.thread = live->dictionary.threads.items[batch->thread[i]].process,
+		.count = batch->times && batch->times[i] > 0 ? batch->times[i] : 1,
+		.weight = batch->weight[i],
+	};
+	int r = meet_process(live, sum.thread);
+
+	return r == 0 && slice ? sums_add(&slice->sums, &sum) : r;
 }
 
 static int take_batch(void *self, const struct sample_batch *batch, struct error *err)
@@ -194,6 +241,10 @@ static int take_batch(void *self, const struct sample_batch *batch, struct error
 
 	if (batch->schema != live->schema)
 		return 0;
+	for (size_t i = 0; i < batch->count && r == 0 && live->by_process; i++)
+		r = add_by_process(live, batch, i);
+	if (live->by_process)
+		return r < 0 ? error_set(err, r, "out of memory") : 0;
 	for (size_t i = 0; i < batch->count && r == 0; i++) {
 		struct sample_cover cover = cover_of(live, batch, i);
 		struct live_sum sum = {
@@ -216,7 +267,8 @@ static int take_batch(void *self, const struct sample_batch *batch, struct error
 static int take_loss(void *self, enum loss_reason reason, uint64_t time_ns, uint64_t samples)
 {
 	struct live_profile *live = self;
-	struct slice *slice = slice_at(live, time_ns);
+	struct slice *slice = slice_of(
+		live, slice_number(live, time_ns > live->dropped_ns ? time_ns : live->dropped_ns));
 
 	(void)reason;
 	if (time_ns < live->start_ns)
@@ -346,8 +398,10 @@ static int forget_stacks(struct live_profile *live, struct moved *moved,
 		r = put_back(live, moved, nodes, count);
 	if (r == 0)
 		r = renumber(moved, &live->all);
-	for (size_t i = 0; i < SLICES && r == 0; i++)
+	for (size_t i = 0; i < SLICES && r == 0; i++) {
 		r = renumber(moved, &live->slices[i].sums);
+		live->slices[i].named = 0;
+	}
 	return r < 0 ? r : forget_names(live);
 }
 
@@ -416,6 +470,11 @@ int live_profile_new(const struct live_profile_config *config, struct live_profi
 	live->loader.dictionary = &live->dictionary;
 	live->schema = ID_NONE;
 	live->start_ns = config->start_ns;
+	live->slice_ns = config->slice_ns > 0 ? config->slice_ns : NS_PER_SEC;
+	live->origin_ns = config->by_process ? config->start_ns : 0;
+	live->by_process = config->by_process;
+	live->meet = config->meet;
+	live->self = config->self;
 	live->kallsyms = config->kallsyms;
 	live->max_nodes = live->node_limit = config->max_nodes ? config->max_nodes : MAX_NODES;
 	live->sink = (struct sink){&live_ops, live};
@@ -439,6 +498,7 @@ void live_profile_free(struct live_profile *live)
 	for (size_t i = 0; i < SLICES; i++)
 		sums_fini(&live->slices[i].sums);
 	sums_fini(&live->all);
+	vec_fini(&live->met);
 	free(live->title);
 	free(live);
 }
@@ -514,15 +574,15 @@ static int add_sums(struct live_profile *live, const struct sums *sums)
 
 static int add_window(struct live_profile *live, uint64_t now_ns, uint32_t window_s)
 {
-	uint64_t last = now_ns / NS_PER_SEC;
+	uint64_t last = slice_number(live, now_ns);
 	uint64_t first = last >= window_s ? last - window_s + 1 : 0;
-	uint64_t begin_ns = first * NS_PER_SEC;
+	uint64_t begin_ns = slice_begin_ns(live, first);
 	int r = 0;
 
-	for (uint64_t second = first; second <= last && r == 0; second++) {
-		const struct slice *slice = &live->slices[second % SLICES];
+	for (uint64_t number = first; number <= last && r == 0; number++) {
+		const struct slice *slice = &live->slices[number % SLICES];
 
-		if (slice->second != second)
+		if (slice->number != number)
 			continue;
 		live->loader.profile->quality.lost += slice->lost;
 		r = add_sums(live, &slice->sums);
@@ -533,24 +593,33 @@ static int add_window(struct live_profile *live, uint64_t now_ns, uint32_t windo
 	return r;
 }
 
+/* Makes room for the names of what is new in the dictionary. */
+static int prepare_names(struct live_profile *live, uint64_t now_ns)
+{
+	struct loader *loader = &live->loader;
+	int r = loader->profile ? 0 : make_profile(live);
+
+	if (r == 0)
+		r = loader_grow(loader);
+	if (r < 0)
+		return r;
+	read_kernel(live);
+	read_jit(live, now_ns);
+	symboliser_set_time(loader->symboliser, now_ns);
+	return 0;
+}
+
 int live_profile_refresh(struct live_profile *live, uint64_t now_ns, uint32_t window_s,
 			 const struct profile **ret)
 {
 	struct loader *loader = &live->loader;
-	int r = 0;
+	int r = prepare_names(live, now_ns);
 
-	if (!loader->profile)
-		r = make_profile(live);
-	if (r == 0)
-		r = loader_grow(loader);
 	if (r < 0)
 		return r;
 	if (live->shown != loader->profile)
 		profile_free(live->shown);
 	live->shown = loader->profile;
-	read_kernel(live);
-	read_jit(live, now_ns);
-	symboliser_set_time(loader->symboliser, now_ns);
 	profile_clear_entries(loader->profile);
 	loader->profile->period_ns = strcmp(live->unit, "nanoseconds") == 0 ? live->period : 0;
 	if (window_s > 0) {
@@ -581,4 +650,73 @@ void live_profile_restart(struct live_profile *live, uint64_t now_ns)
 struct live_forgotten live_profile_forgotten(const struct live_profile *live)
 {
 	return live->forgotten;
+}
+
+const struct dictionary *live_profile_dictionary(const struct live_profile *live)
+{
+	return &live->dictionary;
+}
+
+int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit_ns)
+{
+	int r = prepare_names(live, now_ns);
+
+	for (size_t i = 0; i < SLICES && r == 0; i++) {
+		struct slice *slice = &live->slices[i];
+
+		while (r == 0 && slice->named < slice->sums.items.count) {
+			uint32_t stack;
+
+			if (clock_monotonic_ns() - now_ns >= limit_ns)
+				return 0;
+			r = loader_rebuild(&live->loader,
+					   slice->sums.items.items[slice->named++].stack, &stack);
+		}
+	}
+	return r < 0 ? r : 1;
+}
+
+int live_profile_stack(struct live_profile *live, uint32_t stack, const struct profile **ret,
+		       uint32_t *ret_stack)
+{
+	*ret = live->loader.profile;
+	return loader_rebuild(&live->loader, stack, ret_stack);
+}
+
+int live_profile_visit(struct live_profile *live, uint64_t time_ns, live_row_fn *visit, void *self)
+{
+	uint64_t number = slice_number(live, time_ns);
+	const struct slice *slice = &live->slices[number % SLICES];
+	int r = 0;
+
+	for (size_t i = 0; slice->number == number && i < slice->sums.items.count && r == 0; i++) {
+		const struct live_sum *sum = &slice->sums.items.items[i];
+
+		r = visit(self, &(struct live_row){.stack = sum->stack,
+						   .process = sum->thread,
+						   .samples = sum->count,
+						   .weight = sum->weight});
+	}
+	return r;
+}
+
+uint64_t live_profile_lost(const struct live_profile *live, uint64_t time_ns)
+{
+	uint64_t number = slice_number(live, time_ns);
+	const struct slice *slice = &live->slices[number % SLICES];
+
+	return slice->number == number ? slice->lost : 0;
+}
+
+void live_profile_drop(struct live_profile *live, uint64_t before_ns)
+{
+	uint64_t number = slice_number(live, before_ns);
+
+	live->dropped_ns = before_ns;
+	for (size_t i = 0; i < SLICES; i++) {
+		if (live->slices[i].number >= number)
+			continue;
+		sums_fini(&live->slices[i].sums);
+		live->slices[i] = (struct slice){.number = live->slices[i].number};
+	}
 }

@@ -14,14 +14,19 @@
  * Memory is bounded: when there are too many stacks, those in no slice with the smallest weights
  * are dropped. Their time is not lost: live_profile_forgotten() reports it.
  *
+ * With by_process it keeps no total, and slices of any length stay until the caller drops them: see
+ * live_profile_visit(). live_profile_refresh() cannot be used then.
+ *
  * One thread at a time. Independent of engines and of the screen.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "load/samples/sample_cover.h"
 
+struct dictionary;
 struct error;
 struct live_profile;
 struct load_options;
@@ -35,6 +40,11 @@ struct live_profile_config {
 	const char *title;                  /* copied */
 	const char *kallsyms; /* kernel symbols; NULL: kernel functions have no names; borrowed */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC */
+	uint64_t slice_ns;    /* with by_process: the length of a slice, from start_ns on */
+	bool by_process;      /* sum by process and not by thread, in slices only */
+	/* With by_process: called when a process is first sampled; optional. */
+	void (*meet)(void *self, const struct dictionary *dictionary, uint32_t process);
+	void *self;
 	size_t max_nodes; /* size limit of the stack tree, above which stacks are dropped; 0: the
 			     default */
 };
@@ -71,5 +81,42 @@ int live_profile_refresh(struct live_profile *live, uint64_t now_ns, uint32_t wi
 void live_profile_restart(struct live_profile *live, uint64_t now_ns);
 
 struct live_forgotten live_profile_forgotten(const struct live_profile *live);
+
+/* The functions below are for by_process. Ids are those of the dictionary. */
+
+struct live_row {
+	uint32_t stack;
+	uint32_t process;
+	uint64_t samples;
+	uint64_t weight;
+};
+
+/* A result that is not 0 ends the visit with it. */
+typedef int live_row_fn(void *self, const struct live_row *row);
+
+const struct dictionary *live_profile_dictionary(const struct live_profile *live);
+
+/*
+ * Finds names for stacks, for about limit_ns: so the work is spread over time, and done while files
+ * of short-lived processes still exist. Returns 1 when all stacks have names, 0 when some are left,
+ * or -ENOMEM.
+ */
+int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit_ns);
+
+/*
+ * A stack of the dictionary with names, as a stack of *ret. Call live_profile_name() first. Valid
+ * until the next sample. Returns 0 or -ENOMEM.
+ */
+int live_profile_stack(struct live_profile *live, uint32_t stack, const struct profile **ret,
+		       uint32_t *ret_stack);
+
+/* Visits the sums of the slice that contains time_ns. */
+int live_profile_visit(struct live_profile *live, uint64_t time_ns, live_row_fn *visit, void *self);
+
+/* The number of samples lost in that slice. */
+uint64_t live_profile_lost(const struct live_profile *live, uint64_t time_ns);
+
+/* Drops the slices before this time, which begins one. Samples that are late count after it. */
+void live_profile_drop(struct live_profile *live, uint64_t before_ns);
 
 #endif

@@ -35,6 +35,7 @@ struct live_session {
 	struct target_watch others; /* processes that we did not start */
 	int signal_fd;
 	sigset_t old_mask;
+	bool reloads;
 	int stop_signal;
 	int suspend_signal;
 };
@@ -151,6 +152,7 @@ int live_session_open(const struct live_session_config *config, struct live_sess
 	if (!watch)
 		return error_set(err, -ENOMEM, "out of memory");
 	watch->signal_fd = -1;
+	watch->reloads = config->reloads;
 	watch->target = config->target;
 	for (size_t i = 0; i < config->target.count && r == 0; i++)
 		r = vec_push(&watch->ids, config->target.ids[i]);
@@ -219,6 +221,8 @@ static uint32_t read_signals(struct live_session *watch)
 
 		if (number == SIGWINCH) {
 			events |= WATCH_RESIZED;
+		} else if (number == SIGHUP && watch->reloads) {
+			events |= WATCH_RELOAD;
 		} else if (job_control_is(number)) {
 			events |= WATCH_SUSPEND;
 			watch->suspend_signal = number;
@@ -294,6 +298,25 @@ int live_session_turn(struct live_session *watch, int input_fd, uint64_t until_n
 	if (watch->ended)
 		*ret_events |= WATCH_ENDED;
 	return r;
+}
+
+int live_session_stop(struct live_session *watch, struct error *err)
+{
+	bool ended = watch->ended;
+
+	watch->ended = true;
+	return ended ? 0 : engine_stop(watch->engine, err);
+}
+
+uint32_t live_session_paused(const struct live_session *watch)
+{
+	return watch->pace.hz == 0 ? watch->pace.paused : 0;
+}
+
+void live_session_pause(struct live_session *watch, bool paused)
+{
+	/* If it fails, sampling goes on as before; the budget still limits it. */
+	(void)pace_ask(&watch->pace, paused, clock_monotonic_ns());
 }
 
 int live_session_stand_by(struct live_session *watch, struct error *err)

@@ -29,6 +29,7 @@ struct live_session_config {
 	bool silent; /* the command gets no terminal: its input is empty and its output is discarded
 		      */
 	struct pace_config pace;
+	bool reloads;      /* SIGHUP is WATCH_RELOAD and does not stop */
 	struct sink *sink; /* borrowed */
 };
 
@@ -38,7 +39,8 @@ enum watch_event {
 	WATCH_STOP = 1 << 1,    /* a signal asks us to stop */
 	WATCH_SUSPEND = 1 << 2, /* a signal asks us to suspend: see live_session_stand_by() */
 	WATCH_RESIZED = 1 << 3,
-	WATCH_ENDED = 1 << 4, /* the target has ended; set in each turn from then on */
+	WATCH_ENDED = 1 << 4,  /* the target has ended; set in each turn from then on */
+	WATCH_RELOAD = 1 << 5, /* a signal asks us to read the configuration again */
 };
 
 /*
@@ -57,6 +59,15 @@ pid_t live_session_close(struct live_session *watch);
  */
 int live_session_turn(struct live_session *watch, int input_fd, uint64_t until_ns,
 		      uint32_t *ret_events, struct error *err);
+
+/* Stops sampling and passes the last samples to the sink. */
+int live_session_stop(struct live_session *watch, struct error *err);
+
+/* Why sampling is paused: bits of enum pace_reason; 0: it is not. */
+uint32_t live_session_paused(const struct live_session *watch);
+
+/* Pauses or resumes sampling. */
+void live_session_pause(struct live_session *watch, bool paused);
 
 /* Suspends this program; returns when it is continued. */
 int live_session_stand_by(struct live_session *watch, struct error *err);
