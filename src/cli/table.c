@@ -11,6 +11,7 @@ const struct command *const command_table[] = {
 	&command_status,
 	&command_sample,
 	&command_top,
+	&command_agent,
 	&command_report,
 	&command_annotate,
 	&command_flame,

@@ -6,6 +6,7 @@
 
 struct command;
 
+extern const struct command command_agent;
 extern const struct command command_annotate;
 extern const struct command command_burst;
 extern const struct command command_completion;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_AGENT_AGENT_H
+#define WICK_AGENT_AGENT_H
+
+/*
+ * agent: samples the whole host without end and hands over a recording of each window of time.
+ *
+ * It keeps sums of the current window, and nothing else. Where windows go, and how they get there,
+ * is the caller's business. One thread; signals are handled as live_session.h says.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/agent_stats.h"
+#include "agent/services.h"
+#include "agent/window.h"
+#include "engine/engine.h"
+
+struct agent;
+struct error;
+struct load_options;
+
+/* Where windows go. */
+struct agent_output {
+	/* Returns a descriptor, which the agent closes, for the window of this id, or -errno. */
+	int (*begin)(void *self, const char *id, struct error *err);
+	/* The window is complete, or was given up if totals is NULL. */
+	int (*end)(void *self, const struct window_totals *totals, struct error *err);
+	/* Called several times a second; optional. */
+	void (*turn)(void *self, const struct agent_stats *stats);
+	void *self;
+};
+
+struct agent_config {
+	const char *engine; /* "auto" or the name of one */
+	struct engine_config sampling;
+	const struct load_options *load; /* how names are found; borrowed */
+	struct services_config services;
+	const char *host;
+	uint64_t window_ns;
+	bool once;             /* end after one window */
+	bool by_address;       /* see window.h */
+	double budget;         /* share of one CPU that the agent may use; 0: any */
+	double breaker;        /* busy share of the host above which it pauses; 0: never */
+	uint64_t memory_bytes; /* the agent uses less memory than this; 0: no limit */
+	struct agent_output output;
+	/* Called with messages for the user. */
+	void (*notice)(void *self, const char *text);
+	/* Called on SIGHUP with the agent, for agent_reload(); optional. */
+	void (*reload)(void *self, struct agent *agent);
+	void *self;
+};
+
+/* The length of a bucket: half a minute, or the whole of a shorter window. */
+uint64_t agent_bucket_ns(uint64_t window_ns);
+
+/*
+ * Runs until a signal asks it to stop; the open window is then handed over too. Borrows the
+ * configuration.
+ */
+int agent_run(const struct agent_config *config, struct error *err);
+
+/*
+ * Uses other rules, labels and another release, for the open window too. Borrows them as
+ * agent_run() does. On failure the old ones stay.
+ */
+int agent_reload(struct agent *agent, const struct services_config *services, struct error *err);
+
+#endif

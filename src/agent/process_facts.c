@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/process_facts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+#include "proc/process_info.h"
+
+#define CONTAINER_DIGITS 64u /* of a full id */
+/* A larger environment is not searched to its end. */
+#define MAX_VARIABLES 4096
+#define MAX_CGROUP_BYTES 16384u
+
+/* Cut before an incomplete character, so that it stays UTF-8. */
+void process_fact_copy(char *ret, size_t size, const char *text, size_t length)
+{
+	size_t used = 0;
+
+	for (size_t at = 0; at < length && text[at];) {
+		uint32_t code;
+		unsigned int n = text_decode_utf8(text + at, &code);
+
+		if (at + n > length || used + n >= size)
+			break;
+		if (code < 0x20 || code == 0x7f || code == 0xfffd)
+			ret[used++] = '_';
+		else
+			for (unsigned int i = 0; i < n; i++)
+				ret[used++] = text[at + i];
+		at += n;
+	}
+	ret[used] = '\0';
+}
+
+/* Container runtimes put an id of 64 hexadecimal digits into the path, with various words around
+ * it. */
+static void find_container(const char *path, struct process_facts *facts)
+{
+	size_t run = 0;
+
+	for (const char *at = path;; at++) {
+		run = isxdigit((unsigned char)*at) ? run + 1 : 0;
+		if (run == CONTAINER_DIGITS && !isxdigit((unsigned char)at[1]))
+			process_fact_copy(facts->container, sizeof(facts->container),
+					  at + 1 - CONTAINER_DIGITS, CONTAINER_DIGITS);
+		if (!*at)
+			return;
+	}
+}
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+	size_t n = strlen(end);
+
+	return length > n && memcmp(text + length - n, end, n) == 0;
+}
+
+/*
+ * The innermost service of the path. The manager of a user is not one: everything that the user
+ * runs is below it.
+ */
+static void find_unit(const char *path, struct process_facts *facts)
+{
+	while (*path) {
+		size_t length = strcspn(path, "/");
+
+		if (ends_with(path, length, ".service"))
+			process_fact_copy(facts->unit, sizeof(facts->unit),
+					  strncmp(path, "user@", 5) == 0 ? "" : path, length);
+		path += length + (path[length] == '/');
+	}
+}
+
+/*
+ * Lines are "NUMBER:CONTROLLERS:PATH". The unified hierarchy has number 0; a system of the first
+ * version may have it too, with the root as its only group.
+ */
+static bool is_better(const char *path, size_t length, const struct process_facts *facts)
+{
+	return length < sizeof(facts->cgroup) && length > strlen(facts->cgroup) && path[0] == '/';
+}
+
+void process_facts_parse_cgroup(const char *text, struct process_facts *facts)
+{
+	facts->cgroup[0] = facts->container[0] = facts->unit[0] = '\0';
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		const char *colon = memchr(text, ':', length);
+		const char *path =
+			colon ? memchr(colon + 1, ':', length - (size_t)(colon + 1 - text)) : NULL;
+
+		if (path && is_better(path + 1, length - (size_t)(path + 1 - text), facts))
+			process_fact_copy(facts->cgroup, sizeof(facts->cgroup), path + 1,
+					  length - (size_t)(path + 1 - text));
+		text += length + (text[length] == '\n');
+	}
+	find_container(facts->cgroup, facts);
+	find_unit(facts->cgroup, facts);
+}
+
+void process_facts_parse_variable(const char *variable, struct process_facts *facts)
+{
+	static const char wick_service[] = "WICK_SERVICE=";
+	static const char other_service[] = "OTEL_SERVICE_NAME=";
+	static const char release[] = "WICK_RELEASE=";
+	size_t n;
+
+	if (strncmp(variable, wick_service, n = sizeof(wick_service) - 1) == 0)
+		process_fact_copy(facts->service, sizeof(facts->service), variable + n,
+				  strlen(variable + n));
+	else if (strncmp(variable, other_service, n = sizeof(other_service) - 1) == 0 &&
+		 !facts->service[0])
+		process_fact_copy(facts->service, sizeof(facts->service), variable + n,
+				  strlen(variable + n));
+	else if (strncmp(variable, release, n = sizeof(release) - 1) == 0)
+		process_fact_copy(facts->release, sizeof(facts->release), variable + n,
+				  strlen(variable + n));
+}
+
+/* The environment at its start, which the process may have overwritten since. */
+static void read_environment(pid_t pid, struct process_facts *facts)
+{
+	char path[64];
+	SCOPED(mem) char *variable = NULL;
+	size_t room = 0;
+
+	process_path(path, sizeof(path), pid, "environ");
+	SCOPED(file) FILE *file = fopen(path, "re");
+
+	for (int i = 0; file && i < MAX_VARIABLES; i++) {
+		if (getdelim(&variable, &room, '\0', file) <= 0)
+			return;
+		process_facts_parse_variable(variable, facts);
+	}
+}
+
+int process_facts_read(pid_t pid, struct process_facts *ret)
+{
+	char path[64];
+	char text[MAX_CGROUP_BYTES];
+	size_t size;
+
+	*ret = (struct process_facts){0};
+	process_path(path, sizeof(path), pid, "cgroup");
+	SCOPED(file) FILE *file = fopen(path, "re");
+
+	if (!file)
+		return -ESRCH;
+	size = fread(text, 1, sizeof(text) - 1, file);
+	text[size] = '\0';
+	if (ferror(file) || size == 0)
+		return -ESRCH;
+	process_facts_parse_cgroup(text, ret);
+	read_environment(pid, ret);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_AGENT_WINDOW_H
+#define WICK_AGENT_WINDOW_H
+
+/*
+ * window: writes what was sampled in a window of time as a recording: one sample for each process,
+ * stack and bucket, with the labels of the process. docs/design/continuous.md describes it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct error;
+struct live_profile;
+struct services;
+
+/* A time without samples. CLOCK_MONOTONIC, like all times here. */
+struct window_gap {
+	uint64_t start_ns;
+	uint64_t end_ns; /* UINT64_MAX: it goes on */
+	const char *reason;
+};
+
+/* A fact for the recording. */
+struct window_fact {
+	const char *key;
+	const char *value;
+};
+
+struct window {
+	const char *id;
+	const char *host;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t bucket_ns; /* length of the slices of the profile */
+	const char *engine;
+	uint32_t asked_hz;
+	double achieved_hz;
+	bool by_address; /* names are left to the reader: build ids and addresses are written */
+	const struct window_gap *gaps;
+	size_t gap_count;
+	const struct window_fact *facts; /* more of them */
+	size_t fact_count;
+	/* CLOCK_REALTIME minus CLOCK_MONOTONIC: the same for all that a window says. */
+	uint64_t to_real_ns;
+};
+
+struct window_totals {
+	uint64_t samples;
+	uint64_t rows;
+	uint64_t lost;
+	uint64_t weight;
+	uint64_t bytes;
+};
+
+/* Takes over fd, on failure too. ret may be NULL. */
+int window_write(const struct window *window, struct live_profile *live,
+		 const struct services *services, int fd, struct window_totals *ret,
+		 struct error *err);
+
+#endif

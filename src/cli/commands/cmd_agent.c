@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file/outfile.h"
+#include "cli/command.h"
+#include "cli/options/load_options.h"
+#include "cli/text/agent.h"
+#include "load/load.h"
+
+#define RATE_HZ 99 /* not a divisor of a second: no lock-step with timers */
+
+enum agent_symbolize { SYMBOLIZE_AGENT, SYMBOLIZE_SERVER };
+
+struct agent_options {
+	const char *engine;
+	uint64_t frequency_hz;
+	uint64_t window_ns;
+	uint64_t once_ns;
+	const char *output;
+	double overhead_percent;
+	double breaker_percent;
+	uint64_t memory_bytes;
+	enum agent_symbolize symbolize;
+	uint64_t depth;
+	bool kernel;
+	enum engine_python python;
+	struct option_list rules;
+	struct option_list labels;
+	const char *release;
+	struct symbol_options symbols;
+};
+
+struct agent_command {
+	const struct command_context *context;
+	const struct agent_options *options;
+	struct load_options load;
+	char host[HOST_NAME_MAX + 1];
+	int window_fd; /* a copy of the descriptor of the window being written; -1: none */
+};
+
+static void note(void *self, const char *text)
+{
+	struct agent_command *command = self;
+
+	command_note(command->context, "%s", text);
+}
+
+/* --once: the window is written in memory first, so that the file is complete or untouched. */
+static int begin_file(void *self, const char *id, struct error *err)
+{
+	struct agent_command *command = self;
+	int fd = memfd_create(id, MFD_CLOEXEC);
+
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot keep a window in memory");
+	command->window_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (command->window_fd < 0) {
+		int r = -errno;
+
+		(void)close(fd); /* nothing was written */
+		return error_errno(err, r, "cannot keep a window in memory");
+	}
+	return fd;
+}
+
+static int copy_file(struct agent_command *command, struct error *err)
+{
+	struct stat status;
+	void *data;
+	int r;
+
+	if (fstat(command->window_fd, &status) < 0)
+		return error_errno(err, -errno, "cannot read a window");
+	data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, command->window_fd, 0);
+	if (data == MAP_FAILED)
+		return error_errno(err, -errno, "cannot read a window");
+	r = outfile_write(command->options->output, "-o FILE", data, (size_t)status.st_size, err);
+	(void)munmap(data, (size_t)status.st_size); /* cannot fail */
+	return r;
+}
+
+static int end_file(void *self, const struct window_totals *totals, struct error *err)
+{
+	struct agent_command *command = self;
+	int r = totals ? copy_file(command, err) : 0;
+
+	(void)close(command->window_fd); /* it is in memory */
+	command->window_fd = -1;
+	if (r == 0 && totals)
+		command_note(command->context, "%llu samples written to %s",
+			     (unsigned long long)totals->samples, command->options->output);
+	return r;
+}
+
+/* What is wrong with the combination of options; NULL if nothing is. */
+static const char *conflict(const struct agent_options *options)
+{
+	if (options->once_ns == 0)
+		return "nothing to do: give --once TIME and -o FILE";
+	if (!options->output)
+		return "--once needs -o FILE";
+	return NULL;
+}
+
+static void set_config(struct agent_command *command, struct agent_config *ret)
+{
+	const struct agent_options *options = command->options;
+
+	*ret = (struct agent_config){
+		.engine = options->engine,
+		.sampling = {.event = "cpu-clock",
+			     .may_fall_back = strcmp(options->engine, "auto") == 0,
+			     .frequency_hz = (uint32_t)options->frequency_hz,
+			     .depth = (uint32_t)options->depth,
+			     .stack_bytes = ENGINE_STACK_BYTES,
+			     .kernel = options->kernel,
+			     .python = options->python},
+		.load = &command->load,
+		.services = {.rules = options->rules.items,
+			     .rule_count = options->rules.count,
+			     .labels = options->labels.items,
+			     .label_count = options->labels.count,
+			     .release = options->release},
+		.host = command->host,
+		.window_ns = options->once_ns > 0 ? options->once_ns : options->window_ns,
+		.once = options->once_ns > 0,
+		.by_address = options->symbolize == SYMBOLIZE_SERVER,
+		.budget = options->overhead_percent / 100,
+		.breaker = options->breaker_percent / 100,
+		.memory_bytes = options->memory_bytes,
+		.notice = note,
+		.self = command,
+	};
+}
+
+static int run_agent(const struct command_context *context, void *values, int argc, char **argv)
+{
+	struct agent_command command = {.context = context, .options = values, .window_fd = -1};
+	const char *wrong = conflict(command.options);
+	struct agent_config config;
+	struct error err = {0};
+	int r;
+
+	(void)argc;
+	(void)argv;
+	if (wrong)
+		return command_misused(context, "%s", wrong);
+	if (gethostname(command.host, sizeof(command.host) - 1) < 0)
+		(void)snprintf(command.host, sizeof(command.host), "unknown");
+	command.load = (struct load_options)LOAD_OPTIONS_DEFAULT;
+	cli_load_set_symbols(context, &command.options->symbols, NULL, &command.load);
+	set_config(&command, &config);
+	config.output =
+		(struct agent_output){.begin = begin_file, .end = end_file, .self = &command};
+	r = agent_run(&config, &err);
+	if (r == -EINVAL || r == -E2BIG)
+		return command_refused(context, &err);
+	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
+}
+
+static const struct option_spec table[] = {
+	{"frequency", 'F', OPTION_U64(struct agent_options, frequency_hz), .argument = "HZ",
+	 .min = 1, .max = 1000, .key = "agent.frequency_hz",
+	 .help = "samples per second on each busy CPU; --overhead may lower it"},
+	{"window", 0, OPTION_DURATION(struct agent_options, window_ns), .argument = "TIME",
+	 .min = 10e9, .max = 60e9, .key = "agent.window",
+	 .help = "length of a window, 10s to 60s; counts are kept for each 30 seconds of it"},
+	{"once", 0, OPTION_DURATION(struct agent_options, once_ns), .argument = "TIME", .min = 1e9,
+	 .max = 3600e9, .default_help = "",
+	 .help = "write one window of this length to the file of -o, then exit"},
+	{"output", 'o', OPTION_STRING(struct agent_options, output), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .help = "where --once writes; - is standard output"},
+	{"overhead", 0, OPTION_DOUBLE(struct agent_options, overhead_percent),
+	 .argument = "PERCENT", .min = 0.1, .max = 50, .off = "off",
+	 .key = "agent.overhead_percent",
+	 .help = "share of one CPU that the agent and its sampling may use; the rate drops if the "
+		 "cost is higher, to 1 Hz at least, and rises again"},
+	{"breaker", 0, OPTION_DOUBLE(struct agent_options, breaker_percent), .argument = "PERCENT",
+	 .min = 10, .max = 100, .off = "off", .key = "agent.breaker_percent",
+	 .help = "pause while the CPUs of the host are busier than this"},
+	{"symbolize", 0, OPTION_ENUM(struct agent_options, symbolize, "agent", "server"),
+	 .key = "agent.symbolize",
+	 .help = "who finds the names of functions: the agent, or the server by build ID"},
+	{"rule", 0, OPTION_LIST(struct agent_options, rules), .argument = "RULE",
+	 .key = "agent.rules",
+	 .help = "how to name services: SOURCE, SOURCE=PATTERN or SOURCE=PATTERN:NAME, where "
+		 "SOURCE "
+		 "is env, unit, container, cgroup or comm; the first rule that applies counts "
+		 "(default: env, unit, comm)"},
+	{"label", 0, OPTION_PAIRS(struct agent_options, labels), .argument = "KEY=VALUE",
+	 .key = "agent.labels", .help = "add this label to everything"},
+	{"release", 0, OPTION_STRING(struct agent_options, release), .argument = "NAME",
+	 .key = "agent.release",
+	 .help = "the release of all processes (default: WICK_RELEASE in the environment of a "
+		 "process, or the build ID of its program)"},
+	{"engine", 0, OPTION_WORD(struct agent_options, engine, "auto", "ebpf", "perf"),
+	 .key = "agent.engine",
+	 .help = "how to sample; wick list engines shows what each engine can do"},
+	{"depth", 0, OPTION_U64(struct agent_options, depth), .argument = "N", .min = 1,
+	 .max = 1024, .key = "agent.depth", .help = "how many frames of a stack to keep"},
+	{"python", 0, OPTION_ENUM(struct agent_options, python, "auto", "off", "only"),
+	 .key = "agent.python",
+	 .help = "how to show Python code: auto, Python calls among native frames; only, "
+		 "Python calls alone; off, the functions of the interpreter"},
+	{"kernel", 0, OPTION_TOGGLE(struct agent_options, kernel), .key = "agent.kernel",
+	 .help = "also sample kernel frames"},
+	{OPTION_GROUP(struct agent_options, symbols, symbol_option_table), .help = "Symbols"},
+	OPTION_END,
+};
+
+const struct command command_agent = {
+	.name = "agent",
+	.summary = "profile the whole host all the time, and send what is found to a server",
+	.synopsis = "[OPTIONS] --once TIME -o FILE",
+	.description = help_description,
+	.examples = help_examples,
+	.options = table,
+	.options_size = sizeof(struct agent_options),
+	.defaults =
+		&(const struct agent_options){.engine = "auto",
+					      .frequency_hz = RATE_HZ,
+					      .window_ns = 60 * NS_PER_SEC,
+					      .overhead_percent = 1,
+					      .breaker_percent = 90,
+					      .depth = 128,
+					      .kernel = true,
+					      .symbols = {.demangle = true,
+							  .detail = SYMBOLS_NAMES,
+							  .files = SYMBOL_FILE_OPTIONS_DEFAULT}},
+	.run = run_agent,
+};
