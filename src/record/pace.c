@@ -123,7 +123,10 @@ void pace_begin(struct pace *pace, const struct pace_config *config, struct engi
 		pace->hz = 1; /* a nominal rate for the given period */
 	budget_init(&pace->budget, config->keeps_rate || pace->fixed ? 0 : config->budget, pace->hz,
 		    least_hz(config));
-	breaker_init(&pace->breaker, config->breaker);
+	if (config->endless)
+		breaker_init_slow(&pace->breaker, config->breaker);
+	else
+		breaker_init(&pace->breaker, config->breaker);
 	pace->lowest_hz = pace->budget.hz;
 	if (pace_begins_paused(config)) {
 		pace->paused = PACE_DELAY;
@@ -159,10 +162,12 @@ static uint64_t own_since(uint64_t own_ns, const struct engine_stats *now,
 static void look_at_cost(struct pace *pace, uint64_t now_ns, uint64_t own_ns,
 			 const struct engine_stats *stats)
 {
-	uint64_t wall_ns = (now_ns - pace->look_ns) * (pace->config.machine ? cpu_count() : 1);
+	bool endless = pace->config.endless;
+	uint64_t wall_ns =
+		(now_ns - pace->look_ns) * (pace->config.machine && !endless ? cpu_count() : 1);
 	struct budget_stretch stretch = {
 		/* Time in which the target sleeps does not allow more samples. */
-		.target_ns = pace->config.mode == ENGINE_MODE_CPU
+		.target_ns = pace->config.mode == ENGINE_MODE_CPU && !endless
 				     ? stats->samples.seen_ns - pace->looked.samples.seen_ns
 				     : wall_ns,
 		.cost_ns = cost_since(stats, &pace->looked),
@@ -278,6 +283,15 @@ int pace_ask(struct pace *pace, bool paused, uint64_t now_ns)
 	pace->failures_in_row = 0; /* an explicit request is always tried */
 	apply(pace, now_ns);
 	return pace->failures_in_row > 0 ? -EIO : 0;
+}
+
+void pace_change(struct pace *pace, uint32_t asked_hz, double budget, uint64_t now_ns)
+{
+	if (pace->fixed || pace->config.keeps_rate)
+		return;
+	pace->config.budget = budget;
+	budget_init(&pace->budget, budget, asked_hz, least_hz(&pace->config));
+	apply(pace, now_ns);
 }
 
 void pace_end(struct pace *pace, uint64_t now_ns)

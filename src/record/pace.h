@@ -35,6 +35,11 @@ struct pace_config {
 	uint64_t delay_ns;
 	enum engine_mode mode;
 	bool machine; /* the whole machine is the target */
+	/*
+	 * For a recorder that runs all the time: the budget is a share of one CPU, and the breaker
+	 * is a slow one.
+	 */
+	bool endless;
 	bool group; /* the target is a control group, which may have as many processes as a machine
 		     */
 	/* Called with messages for the user; NULL is fine. */
@@ -87,6 +92,9 @@ void pace_look(struct pace *pace, uint64_t now_ns, uint64_t lag_ns);
 
 /* Pauses or resumes on request. Returns -EIO if the engine fails: `refusal` says why. */
 int pace_ask(struct pace *pace, bool paused, uint64_t now_ns);
+
+/* Another rate and budget from now on. */
+void pace_change(struct pace *pace, uint32_t asked_hz, double budget, uint64_t now_ns);
 
 /* The recording has ended: completes the statistics. */
 void pace_end(struct pace *pace, uint64_t now_ns);

@@ -304,6 +304,26 @@ static void the_breaker_opens_late_and_closes_later(void **state)
 	assert_false(breaker.open);
 }
 
+static void a_slow_breaker_judges_ten_periods_and_closes_after_a_minute(void **state)
+{
+	struct breaker breaker;
+	uint64_t clock = 1000;
+
+	(void)state;
+	breaker_init_slow(&breaker, 0.9);
+	(void)breaker_look(&breaker, 10, clock);
+	assert_int_equal(stretches_of(&breaker, 0.99, 9, &clock), 0);
+	assert_int_equal(stretches_of(&breaker, 0.99, 1, &clock), 1);
+	assert_true(breaker.open);
+	/* Ten periods until the mean is below 80 %, less what the lower ones count. */
+	assert_int_equal(stretches_of(&breaker, 0.85, 200, &clock), 0);
+	assert_int_equal(stretches_of(&breaker, 0.7, 60, &clock), 0);
+	assert_int_equal(stretches_of(&breaker, 0.7, 10, &clock), 1);
+	assert_false(breaker.open);
+	/* A short peak is not enough to open it. */
+	assert_int_equal(stretches_of(&breaker, 1, 5, &clock), 0);
+}
+
 static void no_limit_never_opens(void **state)
 {
 	struct breaker breaker;
@@ -375,6 +395,7 @@ int main(void)
 		cmocka_unit_test(longer_work_lowers_it_for_a_while_and_not_to_nothing),
 		cmocka_unit_test(a_short_excess_is_forgiven_and_a_long_one_is_not),
 		cmocka_unit_test(the_breaker_opens_late_and_closes_later),
+		cmocka_unit_test(a_slow_breaker_judges_ten_periods_and_closes_after_a_minute),
 		cmocka_unit_test(no_limit_never_opens),
 		cmocka_unit_test(each_alarm_has_its_threshold),
 		cmocka_unit_test(an_alarm_is_told_once_with_its_remedy),
