@@ -86,6 +86,7 @@ static int open_session(struct agent *agent, struct error *err)
 		.sampling = config->sampling,
 		.target = {.kind = TARGET_MACHINE},
 		.pace = {.budget = config->budget,
+			 .endless = true,
 			 .least_hz = BUDGET_AGENT_HZ,
 			 .breaker = config->breaker,
 			 .notice = config->notice,
@@ -282,8 +283,6 @@ static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)
 		r = live_profile_name(agent->live, now_ns, NAMING_NS);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
-	if (agent->config->output.turn)
-		agent->config->output.turn(agent->config->output.self, &agent->stats);
 	if (*ret_events & WATCH_RELOAD)
 		agent->config->reload(agent->config->self, agent);
 	return 0;

@@ -19,6 +19,7 @@
 #include "engine/engine.h"
 
 struct agent;
+struct burst_order;
 struct error;
 struct load_options;
 
@@ -28,8 +29,8 @@ struct agent_output {
 	int (*begin)(void *self, const char *id, struct error *err);
 	/* The window is complete, or was given up if totals is NULL. */
 	int (*end)(void *self, const struct window_totals *totals, struct error *err);
-	/* Called several times a second; optional. */
-	void (*turn)(void *self, const struct agent_stats *stats);
+	/* Returns whether an order has arrived; optional. */
+	bool (*order)(void *self, struct burst_order *ret);
 	void *self;
 };
 

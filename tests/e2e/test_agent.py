@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """wick agent: what its windows hold, and that none is lost on the way to a server."""
+import http.server
 import math
 import os
+import pathlib
+import signal
+import socket
 import subprocess
+import threading
+import time
 
 import contract
 import pytest
-from conftest import Recording, workload
+from conftest import PATIENCE, Recording, workload
 
 pytestmark = [pytest.mark.perf, pytest.mark.root]
 # The tests say what is true at any load: no breaker, and the rate stays as it is.
@@ -69,8 +75,201 @@ def test_arguments_and_other_variables_are_not_in_a_window(wick, background):
     assert "top-secret" not in listed
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """Keeps the windows it receives. `plan` has what to answer: a status, "hang", or a function."""
+
+    daemon_threads = True
+
+    def __init__(self, port=0):
+        self.plan = []
+        self.windows = {}  # id: body, in order of arrival
+        self.headers = []
+        self.asked = 0
+        self.answer = b"{}"
+        super().__init__(("127.0.0.1", port), Handler)
+        self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05})
+        self.thread.start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def end(self):
+        self.shutdown()
+        self.thread.join()
+        self.server_close()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        server = self.server
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        server.asked += 1
+        server.headers.append({key.lower(): value for key, value in self.headers.items()})
+        status = server.plan.pop(0) if server.plan else 200
+        if status == "die":  # it has the window, but the agent never learns that
+            server.windows.setdefault(self.headers["X-Wick-Window"], body)
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        if status == "hang":
+            time.sleep(3)
+        elif status == 200:
+            server.windows.setdefault(self.headers["X-Wick-Window"], body)
+        status = 503 if status == "hang" else status
+        answer = server.answer if status == 200 else b"no room"
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(answer)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server():
+    started = []
+
+    def start(port=0):
+        started.append(Server(port))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.thread.is_alive():
+            one.end()
+
+
+def start_agent(wick, url, *options, **kwargs):
+    return wick.start("agent", "--server", url, "--spool", wick.folder / "spool", "--window", "10s",
+                      *STEADY, *options, **kwargs)
+
+
+def wait_for(condition, seconds=90):
+    end = time.monotonic() + seconds * PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.1)
+
+
+def stop(agent):
+    agent.send_signal(signal.SIGTERM)
+    _, err = agent.communicate(timeout=60 * PATIENCE)
+    assert agent.returncode == 0, err
+    return err
+
+
+def window_facts(wick, folder, windows):
+    """[(start, end)] of windows, which are all readable recordings."""
+    times = []
+    for number, body in enumerate(windows):
+        path = folder / f"window-{number}.wick"
+        path.write_bytes(body)
+        info = wick.json("info", path, "--format", "json")
+        assert info["complete"] is True
+        times.append(tuple(int(info["session"][f"window.{end}"]) for end in ("start", "end")))
+    return times
+
+
+def test_windows_arrive_one_after_another_with_id_time_and_token(wick, background, server):
+    background(workload("split", 600000))
+    one = server()
+    agent = start_agent(wick, one.url + "/", env={**os.environ, "WICK_TOKEN": "secret"})
+    wait_for(lambda: len(one.windows) >= 2)
+    stop(agent)
+    assert len(one.windows) >= 3  # the open one was sent at the end
+    assert len(one.windows) == one.asked
+    assert {header["authorization"] for header in one.headers} == {"Bearer secret"}
+    assert abs(int(one.headers[-1]["x-wick-now"]) / 1e9 - time.time()) < 60
+    times = window_facts(wick, wick.folder, one.windows.values())
+    for (_, end), (begin, _) in zip(times, times[1:]):
+        assert abs(begin - end) < 1e9  # no time between them, by a clock that may be corrected
+    assert list((wick.folder / "spool").glob("*.wick")) == []
+
+
+def test_a_server_that_fails_delays_and_dies_loses_nothing(wick, background, server):
+    background(workload("split", 600000))
+    one = server()
+    one.plan = [500, 429, "hang", "die"]
+    agent = start_agent(wick, one.url)
+    wait_for(lambda: one.asked >= 5 and len(one.windows) >= 2)
+    port = one.server_address[1]
+    one.end()
+    waiting = wick.folder / "spool"
+    wait_for(lambda: len(list(waiting.glob("*.wick"))) >= 2)
+    agent.kill()  # and a crash of the agent
+    agent.wait()
+    kept = sorted(path.name for path in waiting.glob("*.wick"))
+    other = server(port)
+    agent = start_agent(wick, other.url)
+    wait_for(lambda: len(other.windows) > len(kept))
+    err = stop(agent)
+    assert "damaged" not in err
+    # Those that waited came first, in order.
+    assert [name.split("-", 1)[1][:-5] for name in kept] == list(other.windows)[:len(kept)]
+    times = window_facts(wick, wick.folder, [*one.windows.values(), *other.windows.values()])
+    assert times == sorted(times)
+    assert not set(one.windows) & set(other.windows)
+
+
+def test_a_window_that_is_refused_is_not_sent_again(wick, background, server):
+    background(workload("split", 600000))
+    one = server()
+    one.plan = [400]
+    agent = start_agent(wick, one.url)
+    wait_for(lambda: len(one.windows) >= 1)
+    err = stop(agent)
+    refused = one.headers[0]["x-wick-window"]
+    assert [header["x-wick-window"] for header in one.headers].count(refused) == 1
+    assert "refused" in err and "no room" in err
+
+
+def test_without_a_server_the_open_window_is_kept_when_it_stops(wick, background):
+    background(workload("split", 600000))
+    agent = start_agent(wick, "http://127.0.0.1:9")
+    time.sleep(2)
+    err = stop(agent)
+    assert "kept until they can be sent" in err
+    [path] = (wick.folder / "spool").glob("*.wick")
+    assert_split(wick.json("report", path, "--format", "json", "--label", "process=split"))
+
+
+def test_damaged_files_in_the_spool_are_set_aside(wick, background, server):
+    background(workload("split", 600000))
+    spool = wick.folder / "spool"
+    spool.mkdir(mode=0o700)
+    (spool / "0000000000000001-host-1-1.wick").write_bytes(b"\0" * 100)
+    (spool / "new-0000000000000002").write_bytes(b"half")
+    one = server()
+    agent = start_agent(wick, one.url)
+    wait_for(lambda: len(one.windows) >= 1)
+    err = stop(agent)
+    assert "damaged" in err
+    assert [path.name for path in (spool / "damaged").iterdir()] == ["0000000000000001-host-1-1.wick"]
+    assert "host-1-1" not in one.windows
+    assert not (spool / "new-0000000000000002").exists()
+
+
+def test_its_own_cost_is_printed(wick, background, server):
+    """No limit is checked here: the machine may be busy with anything."""
+    for _ in range(8):
+        background(workload("split", 600000))
+    one = server()
+    agent = start_agent(wick, one.url)
+    wait_for(lambda: len(one.windows) >= 2)
+    text = pathlib.Path(f"/proc/{agent.pid}/status").read_text(encoding="ascii")
+    rss = next(line for line in text.splitlines() if line.startswith("VmRSS"))
+    ticks = pathlib.Path(f"/proc/{agent.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    print(rss, "CPU", (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK"), "s in 20 s")
+    stop(agent)
+
+
 @pytest.mark.parametrize("options, words", [
-    ((), "--once"),
+    ((), "--server"),
+    (("-o", "x"), "--once"),
+    (("--server", "host:4040"), "http://"),
     (("--once", "5"), "-o FILE"),
     (("--once", "5", "-o", "x", "--label", "service=a"), "service"),
     (("--once", "5", "-o", "x", "--rule", "name"), "SOURCE=PATTERN"),

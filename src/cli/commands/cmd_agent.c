@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/delivery.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file/outfile.h"
@@ -19,11 +21,20 @@
 #include "cli/text/agent.h"
 #include "load/load.h"
 
+#define TOKEN_MAX 1024
+#define ROOT_SPOOL "/var/lib/wick/spool"
+#define USER_SPOOL ".local/state/wick/spool"
 #define RATE_HZ 99 /* not a divisor of a second: no lock-step with timers */
 
 enum agent_symbolize { SYMBOLIZE_AGENT, SYMBOLIZE_SERVER };
 
 struct agent_options {
+	const char *server;
+	const char *token_file;
+	const char *ca_file;
+	const char *spool;
+	uint64_t spool_bytes;
+	uint64_t spool_age_ns;
 	const char *engine;
 	uint64_t frequency_hz;
 	uint64_t window_ns;
@@ -47,6 +58,8 @@ struct agent_command {
 	const struct agent_options *options;
 	struct load_options load;
 	char host[HOST_NAME_MAX + 1];
+	char spool[PATH_MAX];
+	char token[TOKEN_MAX];
 	int window_fd; /* a copy of the descriptor of the window being written; -1: none */
 };
 
@@ -107,10 +120,12 @@ static int end_file(void *self, const struct window_totals *totals, struct error
 /* What is wrong with the combination of options; NULL if nothing is. */
 static const char *conflict(const struct agent_options *options)
 {
-	if (options->once_ns == 0)
-		return "nothing to do: give --once TIME and -o FILE";
-	if (!options->output)
+	if (options->once_ns > 0 && !options->output)
 		return "--once needs -o FILE";
+	if (options->once_ns == 0 && options->output)
+		return "-o FILE needs --once TIME";
+	if (options->once_ns == 0 && !options->server && !options->spool)
+		return "nowhere to send to: give --server URL, or --once TIME and -o FILE";
 	return NULL;
 }
 
@@ -145,6 +160,85 @@ static void set_config(struct agent_command *command, struct agent_config *ret)
 	};
 }
 
+/* Only the first line counts. WICK_TOKEN comes first: it is the choice of whoever starts us. */
+static int read_token(struct agent_command *command, struct error *err)
+{
+	const char *given = getenv("WICK_TOKEN");
+	const char *path = command->options->token_file;
+	FILE *file;
+
+	if ((given && *given) || !path) {
+		(void)snprintf(command->token, sizeof(command->token), "%s", given ? given : "");
+		return 0;
+	}
+	file = fopen(path, "re");
+	if (!file)
+		return error_file(err, -errno, "cannot read the token in %s", path);
+	if (!fgets(command->token, sizeof(command->token), file))
+		command->token[0] = '\0';
+	(void)fclose(file); /* only read from */
+	command->token[strcspn(command->token, "\r\n")] = '\0';
+	if (command->token[0])
+		return 0;
+	(void)error_set(err, -EINVAL, "there is no token in %s", path);
+	error_remedy(err, "write the token of the agent into its first line");
+	return -EINVAL;
+}
+
+static int find_spool(struct agent_command *command, struct error *err)
+{
+	const char *home = getenv("HOME");
+
+	if (command->options->spool)
+		(void)snprintf(command->spool, sizeof(command->spool), "%s",
+			       command->options->spool);
+	else if (geteuid() == 0)
+		(void)snprintf(command->spool, sizeof(command->spool), ROOT_SPOOL);
+	else if (home && home[0] == '/')
+		(void)snprintf(command->spool, sizeof(command->spool), "%s/" USER_SPOOL, home);
+	if (command->spool[0])
+		return 0;
+	(void)error_set(err, -EINVAL, "there is no folder for windows: HOME is not set");
+	error_remedy(err, "give one with --spool DIR");
+	return -EINVAL;
+}
+
+static int run_once(struct agent_command *command, struct agent_config *config, struct error *err)
+{
+	config->output =
+		(struct agent_output){.begin = begin_file, .end = end_file, .self = command};
+	return agent_run(config, err);
+}
+
+static int run_on(struct agent_command *command, struct agent_config *config, struct error *err)
+{
+	const struct agent_options *options = command->options;
+	struct delivery_config to = {
+		.spool = {.folder = command->spool,
+			  .max_bytes = options->spool_bytes,
+			  .max_age_s = options->spool_age_ns / NS_PER_SEC,
+			  .notice = note,
+			  .self = command},
+		.url = options->server,
+		.ca_file = options->ca_file,
+	};
+	struct delivery *delivery;
+	int r = find_spool(command, err);
+
+	if (r == 0)
+		r = read_token(command, err);
+	if (command->token[0])
+		to.token = command->token;
+	if (r == 0)
+		r = delivery_open(&to, &delivery, err);
+	if (r < 0)
+		return r;
+	config->output = delivery_output(delivery);
+	r = agent_run(config, err);
+	delivery_close(delivery);
+	return r;
+}
+
 static int run_agent(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct agent_command command = {.context = context, .options = values, .window_fd = -1};
@@ -162,15 +256,34 @@ static int run_agent(const struct command_context *context, void *values, int ar
 	command.load = (struct load_options)LOAD_OPTIONS_DEFAULT;
 	cli_load_set_symbols(context, &command.options->symbols, NULL, &command.load);
 	set_config(&command, &config);
-	config.output =
-		(struct agent_output){.begin = begin_file, .end = end_file, .self = &command};
-	r = agent_run(&config, &err);
+	r = config.once ? run_once(&command, &config, &err) : run_on(&command, &config, &err);
 	if (r == -EINVAL || r == -E2BIG)
 		return command_refused(context, &err);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
 }
 
 static const struct option_spec table[] = {
+	{"server", 0, OPTION_STRING(struct agent_options, server), .argument = "URL",
+	 .key = "agent.server",
+	 .help = "where to send windows: http://HOST:PORT or https://HOST:PORT; the token is read "
+		 "from WICK_TOKEN or --token-file"},
+	{"token-file", 0, OPTION_STRING(struct agent_options, token_file), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .key = "agent.token_file",
+	 .help = "a file whose first line is the token, unless WICK_TOKEN is set"},
+	{"ca-file", 0, OPTION_STRING(struct agent_options, ca_file), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .key = "agent.ca_file",
+	 .help = "certificates of authorities to trust instead of those of the system"},
+	{"spool", 0, OPTION_STRING(struct agent_options, spool), .argument = "DIR",
+	 .offer = OPTION_OFFER_DIRECTORY, .key = "agent.spool",
+	 .help = "where windows are kept until the server has them (default: " ROOT_SPOOL
+		 ", or ~/" USER_SPOOL
+		 " for other users than root); without --server they stay there"},
+	{"spool-size", 0, OPTION_SIZE(struct agent_options, spool_bytes), .argument = "SIZE",
+	 .min = 1 << 20, .max = 1099511627776.0, .key = "agent.spool_size",
+	 .help = "the oldest windows are removed when the spool is larger"},
+	{"spool-age", 0, OPTION_DURATION(struct agent_options, spool_age_ns), .argument = "TIME",
+	 .min = 60e9, .max = 31622400e9, .key = "agent.spool_age",
+	 .help = "and when they are older"},
 	{"frequency", 'F', OPTION_U64(struct agent_options, frequency_hz), .argument = "HZ",
 	 .min = 1, .max = 1000, .key = "agent.frequency_hz",
 	 .help = "samples per second on each busy CPU; --overhead may lower it"},
@@ -223,7 +336,7 @@ static const struct option_spec table[] = {
 const struct command command_agent = {
 	.name = "agent",
 	.summary = "profile the whole host all the time, and send what is found to a server",
-	.synopsis = "[OPTIONS] --once TIME -o FILE",
+	.synopsis = "[OPTIONS] --server URL\n[OPTIONS] --once TIME -o FILE",
 	.description = help_description,
 	.examples = help_examples,
 	.options = table,
@@ -231,6 +344,8 @@ const struct command command_agent = {
 	.defaults =
 		&(const struct agent_options){.engine = "auto",
 					      .frequency_hz = RATE_HZ,
+					      .spool_bytes = 256u << 20,
+					      .spool_age_ns = 24 * 3600 * NS_PER_SEC,
 					      .window_ns = 60 * NS_PER_SEC,
 					      .overhead_percent = 1,
 					      .breaker_percent = 90,

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_AGENT_DELIVERY_H
+#define WICK_AGENT_DELIVERY_H
+
+/* delivery: the way of windows from an agent to a server: into a spool, and from there by HTTP. */
+
+#include <stdint.h>
+
+#include "agent/agent.h"
+#include "agent/pusher.h"
+#include "agent/spool.h"
+
+struct delivery;
+struct error;
+
+struct delivery_config {
+	struct spool_config spool;
+	const char *url;     /* NULL: windows stay in the spool */
+	const char *token;   /* NULL: none */
+	const char *ca_file; /* NULL: those of the system */
+};
+
+/* The caller releases *ret with delivery_close(). */
+int delivery_open(const struct delivery_config *config, struct delivery **ret, struct error *err);
+
+/* Tries for some seconds to send what is there. What is left is sent after the next start. */
+void delivery_close(struct delivery *delivery); /* NULL is fine */
+
+struct agent_output delivery_output(struct delivery *delivery);
+
+#endif
