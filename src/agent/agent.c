@@ -3,13 +3,17 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/burst_order.h"
+#include "agent/memory_guard.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "engine/engine_stats.h"
 #include "live/live_profile.h"
 #include "live/live_session.h"
@@ -26,6 +30,12 @@
 /* Larger trees of stacks are trimmed: about 10 MB. */
 #define MAX_NODES (1u << 16)
 #define ID_MAX 160
+/* What is left when memory is short: see memory_guard.h. */
+#define KEPT_SERVICES 16u
+#define SHORT_DEPTH 24u
+#define MEMORY_LOOK_NS (2 * NS_PER_SEC)
+/* The share of one CPU that a burst may cost. */
+#define BURST_BUDGET 0.05
 
 struct agent {
 	const struct agent_config *config;
@@ -39,6 +49,11 @@ struct agent {
 	struct engine_stats before;
 	uint64_t own_before_ns;
 	VEC(struct window_gap) gaps; /* of the open window */
+	struct memory_guard memory;
+	uint64_t memory_look_ns; /* when to look at it again */
+	struct burst_order burst;
+	uint64_t burst_end_ns; /* 0: there is none */
+	bool had_burst;        /* in the open window */
 	struct agent_stats stats;
 };
 
@@ -49,12 +64,12 @@ uint64_t agent_bucket_ns(uint64_t window_ns)
 	return window_ns % BUCKET_NS == 0 ? BUCKET_NS : window_ns / 2;
 }
 
-static void meet(void *self, const struct dictionary *dictionary, uint32_t process)
+static bool meet(void *self, const struct dictionary *dictionary, uint32_t process)
 {
 	struct agent *agent = self;
 
 	agent->stats.processes++;
-	services_meet(agent->services, dictionary, process);
+	return services_meet(agent->services, dictionary, process);
 }
 
 static void begin_window(struct agent *agent, uint64_t start_ns)
@@ -67,15 +82,16 @@ static void begin_window(struct agent *agent, uint64_t start_ns)
 	own_process_usage(&agent->own_before_ns, &rss);
 }
 
-static int open_session(struct agent *agent, struct error *err)
+/* The first window begins at start_ns. */
+static int open_session(struct agent *agent, uint64_t start_ns, struct error *err)
 {
 	const struct agent_config *config = agent->config;
-	uint64_t now_ns = clock_monotonic_ns();
 	struct live_profile_config profile = {
 		.options = config->load,
 		.title = config->host,
 		.kallsyms = "/proc/kallsyms",
-		.start_ns = now_ns,
+		.start_ns = start_ns,
+		.depth = agent->memory.step >= MEMORY_SHORTER_STACKS ? SHORT_DEPTH : 0,
 		.slice_ns = agent_bucket_ns(config->window_ns),
 		.by_process = true,
 		.meet = meet,
@@ -104,7 +120,7 @@ static int open_session(struct agent *agent, struct error *err)
 		return err->code;
 	r = live_session_open(&session, &agent->watch, &exec_code, err);
 	if (r == 0)
-		begin_window(agent, now_ns);
+		begin_window(agent, start_ns);
 	return r;
 }
 
@@ -142,11 +158,13 @@ static void look_at_costs(struct agent *agent, uint64_t end_ns)
 {
 	struct engine_stats now;
 	uint64_t own_ns;
+	uint64_t peak_bytes;
 	double wall_ns = (double)(end_ns - agent->start_ns);
 	uint64_t seen_ns;
 
 	live_session_stats(agent->watch, &now);
-	own_process_usage(&own_ns, &agent->stats.rss_bytes);
+	own_process_usage(&own_ns, &peak_bytes);
+	agent->stats.rss_bytes = own_process_resident_bytes();
 	seen_ns = now.samples.seen_ns - agent->before.samples.seen_ns;
 	agent->stats.asked_hz = agent->config->sampling.frequency_hz;
 	agent->stats.achieved_hz =
@@ -167,7 +185,8 @@ static int write_window(struct agent *agent, uint64_t end_ns, struct window_tota
 	char id[ID_MAX];
 	char share[32];
 	char rss[32];
-	struct window_fact facts[] = {{"agent.cpu_percent", share}, {"agent.rss_bytes", rss}};
+	char burst[sizeof(agent->burst.id) + 32];
+	struct window_fact facts[4] = {{"agent.cpu_percent", share}, {"agent.rss_bytes", rss}};
 	struct window window = {
 		.id = id,
 		.host = config->host,
@@ -181,7 +200,7 @@ static int write_window(struct agent *agent, uint64_t end_ns, struct window_tota
 		.gaps = agent->gaps.items,
 		.gap_count = agent->gaps.count,
 		.facts = facts,
-		.fact_count = ARRAY_SIZE(facts),
+		.fact_count = 2,
 		.to_real_ns = clock_realtime_ns() - clock_monotonic_ns(),
 	};
 	int fd;
@@ -191,6 +210,12 @@ static int write_window(struct agent *agent, uint64_t end_ns, struct window_tota
 		       agent->sequence);
 	(void)snprintf(share, sizeof(share), "%.3f", 100 * agent->stats.cpu_share);
 	(void)snprintf(rss, sizeof(rss), "%" PRIu64, agent->stats.rss_bytes);
+	(void)snprintf(burst, sizeof(burst), "%u Hz %s", agent->burst.rate_hz, agent->burst.id);
+	if (agent->memory.step != MEMORY_ALL)
+		facts[window.fact_count++] = (struct window_fact){
+			"agent.memory_step", memory_step_name(agent->memory.step)};
+	if (agent->had_burst)
+		facts[window.fact_count++] = (struct window_fact){"agent.burst", burst};
 	fd = config->output.begin(config->output.self, id, err);
 	if (fd < 0)
 		return fd;
@@ -213,6 +238,12 @@ static void begin_gaps(struct agent *agent)
 	}
 }
 
+static int count_row(void *self, const struct live_row *row)
+{
+	services_add_samples(self, row->process, row->samples);
+	return 0;
+}
+
 /* Hands the window over. If that fails its samples are lost, and the agent goes on. */
 static int end_window(struct agent *agent, uint64_t end_ns, struct error *err)
 {
@@ -227,8 +258,12 @@ static int end_window(struct agent *agent, uint64_t end_ns, struct error *err)
 	agent->stats.lost += totals.lost;
 	agent->stats.rows += totals.rows;
 	agent->stats.services = services_count(agent->services);
+	for (uint64_t at = agent->start_ns; at < end_ns;
+	     at += agent_bucket_ns(agent->config->window_ns))
+		(void)live_profile_visit(agent->live, at, count_row, agent->services);
 	live_profile_drop(agent->live, end_ns);
 	begin_gaps(agent);
+	agent->had_burst = agent->burst_end_ns > 0;
 	begin_window(agent, end_ns);
 	return r;
 }
@@ -267,6 +302,80 @@ static int finish(struct agent *agent, struct error *err)
 	return r < 0 ? r : end_window(agent, now_ns, err);
 }
 
+/* Begins anew with empty memory, and with what the guard leaves. The open window ends. */
+static int renew(struct agent *agent, struct error *err)
+{
+	uint64_t end_ns = clock_monotonic_ns();
+	bool is_short = agent->memory.step >= MEMORY_FEWER_SERVICES;
+	struct error why = {0};
+	int r;
+
+	if (end_window(agent, end_ns, &why) < 0)
+		tell(agent, &why);
+	close_session(agent);
+	services_restart(agent->services, is_short ? KEPT_SERVICES : UINT32_MAX);
+	(void)malloc_trim(0); /* whether something was freed does not matter */
+	agent->stats.renewals++;
+	agent->stats.memory_step = agent->memory.step;
+	r = open_session(agent, end_ns, err);
+	if (r < 0)
+		return r;
+	if (agent->memory.step == MEMORY_PAUSE)
+		live_session_pause(agent->watch, true);
+	agent->gaps.count = 0;
+	/* If out of memory, the rate still shows the gap. */
+	(void)vec_push(&agent->gaps, (struct window_gap){end_ns, clock_monotonic_ns(), "memory"});
+	return 0;
+}
+
+static int look_at_memory(struct agent *agent, uint64_t now_ns, struct error *err)
+{
+	char text[160];
+	int r = 0;
+
+	if (now_ns < agent->memory_look_ns)
+		return 0;
+	agent->memory_look_ns = now_ns + MEMORY_LOOK_NS;
+	switch (memory_guard_look(&agent->memory, own_process_resident_bytes(), now_ns)) {
+	case MEMORY_FINE:
+		break;
+	case MEMORY_TIDY:
+		r = live_profile_tidy(agent->live, err);
+		(void)malloc_trim(0);
+		break;
+	case MEMORY_CHANGE:
+		(void)snprintf(
+			text, sizeof(text), "memory: the limit is %" PRIu64 " MB; from now on: %s",
+			agent->memory.limit_bytes >> 20, memory_step_name(agent->memory.step));
+		agent->config->notice(agent->config->self, text);
+		r = renew(agent, err);
+		break;
+	}
+	return r;
+}
+
+/* A burst samples everything more often: the kernel does not know services. */
+static void look_at_orders(struct agent *agent, uint64_t now_ns)
+{
+	const struct agent_config *config = agent->config;
+	struct burst_order order;
+
+	if (agent->burst_end_ns > 0 && now_ns >= agent->burst_end_ns) {
+		live_session_change(agent->watch, config->sampling.frequency_hz, config->budget);
+		agent->burst_end_ns = 0;
+		log_info("burst %s has ended", agent->burst.id);
+	}
+	if (!config->output.order || !config->output.order(config->output.self, &order))
+		return;
+	if (order.service[0] && !services_has(agent->services, order.service))
+		return; /* it does not run here */
+	agent->burst = order;
+	agent->burst_end_ns = now_ns + order.seconds * NS_PER_SEC;
+	agent->had_burst = true;
+	live_session_change(agent->watch, order.rate_hz, BURST_BUDGET);
+	log_info("burst %s: %u Hz for %u s", order.id, order.rate_hz, order.seconds);
+}
+
 static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)
 {
 	uint64_t due_ns = agent->start_ns + agent->config->window_ns + GRACE_NS;
@@ -283,9 +392,10 @@ static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)
 		r = live_profile_name(agent->live, now_ns, NAMING_NS);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
+	look_at_orders(agent, now_ns);
 	if (*ret_events & WATCH_RELOAD)
 		agent->config->reload(agent->config->self, agent);
-	return 0;
+	return look_at_memory(agent, now_ns, err);
 }
 
 static int run_loop(struct agent *agent, struct error *err)
@@ -319,11 +429,13 @@ int agent_reload(struct agent *agent, const struct services_config *services, st
 
 int agent_run(const struct agent_config *config, struct error *err)
 {
-	struct agent agent = {.config = config, .run = clock_realtime_ns() ^ (uint64_t)getpid()};
+	struct agent agent = {.config = config,
+			      .run = clock_realtime_ns() ^ (uint64_t)getpid(),
+			      .memory = {.limit_bytes = config->memory_bytes}};
 	int r = services_new(&config->services, &agent.services, err);
 
 	if (r == 0)
-		r = open_session(&agent, err);
+		r = open_session(&agent, clock_monotonic_ns(), err);
 	if (r == 0 && live_session_notice(agent.watch)[0])
 		config->notice(config->self, live_session_notice(agent.watch));
 	if (r == 0)

@@ -17,15 +17,24 @@
 
 #define OWN_LABELS 5u /* at most: those that are found for each process */
 #define RELEASE_DIGITS 12u
+#define OTHER_SERVICES "other"
 #define KTHREADD_PID 2u /* the parent of all threads of the kernel */
+
+struct known {
+	uint32_t labels;  /* its label set; ID_NONE: not met */
+	uint32_t service; /* its name, also if that is not kept */
+};
 
 struct services {
 	struct services_config config;
 	struct service_rules *rules;
 	struct strings strings;
 	struct label_sets sets;
-	struct strings names; /* of services, to count them */
-	VEC(uint32_t) known;  /* by process: its label set; ID_NONE: not met */
+	struct strings names;    /* of services */
+	VEC(uint64_t) samples;   /* by name */
+	bool keeps_some;         /* only the services of: */
+	VEC(bool) kept;          /* by name */
+	VEC(struct known) known; /* by process */
 };
 
 /* The names that a label of the user cannot have. */
@@ -109,6 +118,8 @@ void services_free(struct services *services)
 	label_sets_fini(&services->sets);
 	strings_fini(&services->strings);
 	strings_fini(&services->names);
+	vec_fini(&services->samples);
+	vec_fini(&services->kept);
 	vec_fini(&services->known);
 	free(services);
 }
@@ -164,7 +175,13 @@ static void put(struct label *labels, size_t *n, const char *key, const char *va
 		labels[(*n)++] = (struct label){key, value};
 }
 
-static uint32_t label_set_of(struct services *services, const struct process_facts *facts)
+static bool is_kept(const struct services *services, uint32_t name)
+{
+	return !services->keeps_some || (name < services->kept.count && services->kept.items[name]);
+}
+
+static uint32_t label_set_of(struct services *services, const struct process_facts *facts,
+			     uint32_t *ret_service)
 {
 	const struct services_config *config = &services->config;
 	char service[PROCESS_FACT_MAX];
@@ -173,7 +190,10 @@ static uint32_t label_set_of(struct services *services, const struct process_fac
 	size_t n = 0;
 
 	service_rules_name(services->rules, facts, service, sizeof(service));
-	(void)strings_add(&services->names, service); /* only counted */
+	*ret_service = strings_add(&services->names, service);
+	if (!is_kept(services, *ret_service))
+		return label_sets_add(&services->sets, &services->strings,
+				      &(struct label){"service", OTHER_SERVICES}, 1);
 	for (size_t i = 0; i < config->label_count; i++) {
 		size_t length = strcspn(config->labels[i], "=");
 
@@ -189,29 +209,30 @@ static uint32_t label_set_of(struct services *services, const struct process_fac
 }
 
 /* The slot of a process, NULL if out of memory. */
-static uint32_t *slot(struct services *services, uint32_t process)
+static struct known *slot(struct services *services, uint32_t process)
 {
 	while (services->known.count <= process)
-		if (vec_push(&services->known, ID_NONE) < 0)
+		if (vec_push(&services->known, (struct known){ID_NONE, 0}) < 0)
 			return NULL;
 	return &services->known.items[process];
 }
 
-void services_meet(struct services *services, const struct dictionary *dictionary, uint32_t process)
+bool services_meet(struct services *services, const struct dictionary *dictionary, uint32_t process)
 {
 	const struct process *item = &dictionary->processes.items[process];
-	uint32_t *known = slot(services, process);
+	struct known *known = slot(services, process);
 	struct process_facts facts;
 
 	if (!known)
-		return;
+		return true;
 	read_facts(services, item, &facts);
 	if (services->config.release)
 		process_fact_copy(facts.release, sizeof(facts.release), services->config.release,
 				  strlen(services->config.release));
 	else if (!facts.release[0])
 		find_release(dictionary, item, &facts);
-	*known = label_set_of(services, &facts);
+	known->labels = label_set_of(services, &facts, &known->service);
+	return is_kept(services, known->service);
 }
 
 void services_meet_again(struct services *services, const struct services *others,
@@ -220,27 +241,75 @@ void services_meet_again(struct services *services, const struct services *other
 	for (uint32_t i = 0; i < others->known.count; i++) {
 		struct label labels[LABELS_MAX];
 		struct process_facts facts;
-		uint32_t *known;
+		struct known *known;
 
-		if (others->known.items[i] == ID_NONE)
+		if (others->known.items[i].labels == ID_NONE)
 			continue;
 		if (read_one(services, dictionary->processes.items[i].pid, &facts) == 0) {
-			services_meet(services, dictionary, i);
+			(void)services_meet(services, dictionary, i); /* stacks stay as they are */
 			continue;
 		}
 		known = slot(services, i);
 		if (known)
-			*known = label_sets_add(&services->sets, &services->strings, labels,
-						services_labels(others, i, labels));
+			known->labels = label_sets_add(&services->sets, &services->strings, labels,
+						       services_labels(others, i, labels));
 	}
 }
 
 size_t services_labels(const struct services *services, uint32_t process, struct label *ret)
 {
-	if (process >= services->known.count || services->known.items[process] == ID_NONE)
+	if (process >= services->known.count || services->known.items[process].labels == ID_NONE)
 		return 0;
-	return label_sets_get(&services->sets, &services->strings, services->known.items[process],
-			      ret);
+	return label_sets_get(&services->sets, &services->strings,
+			      services->known.items[process].labels, ret);
+}
+
+void services_add_samples(struct services *services, uint32_t process, uint64_t samples)
+{
+	uint32_t name =
+		process < services->known.count ? services->known.items[process].service : 0;
+
+	while (services->samples.count <= name)
+		if (vec_push(&services->samples, 0) < 0)
+			return;
+	services->samples.items[name] += samples;
+}
+
+/* The most sampled service that is not kept yet; 0: none. */
+static uint32_t largest(const struct services *services)
+{
+	uint32_t found = 0;
+	uint64_t most = 0;
+
+	for (uint32_t i = 1; i < services->samples.count; i++)
+		if (services->samples.items[i] > most && !services->kept.items[i]) {
+			found = i;
+			most = services->samples.items[i];
+		}
+	return found;
+}
+
+void services_restart(struct services *services, uint32_t most)
+{
+	uint32_t name;
+
+	services->known.count = 0;
+	services->keeps_some = most != UINT32_MAX;
+	services->kept.count = 0;
+	while (services->kept.count < services->samples.count)
+		if (vec_push(&services->kept, false) < 0)
+			return;
+	while (services->keeps_some && most-- > 0 && (name = largest(services)) != 0)
+		services->kept.items[name] = true;
+	services->samples.count = 0;
+}
+
+bool services_has(const struct services *services, const char *name)
+{
+	for (size_t i = 0; i < services->names.entries.count; i++)
+		if (strcmp(services->names.entries.items[i].text, name) == 0)
+			return true;
+	return false;
 }
 
 size_t services_count(const struct services *services)

@@ -10,6 +10,7 @@
  * thread at a time.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,8 +36,11 @@ struct services_config {
 int services_new(const struct services_config *config, struct services **ret, struct error *err);
 void services_free(struct services *services); /* NULL is fine */
 
-/* Finds the labels of a process of the dictionary. If out of memory, it has none. */
-void services_meet(struct services *services, const struct dictionary *dictionary,
+/*
+ * Finds the labels of a process of the dictionary. If out of memory, it has none. Returns whether
+ * its service is among those that are kept.
+ */
+bool services_meet(struct services *services, const struct dictionary *dictionary,
 		   uint32_t process);
 
 /*
@@ -48,6 +52,18 @@ void services_meet_again(struct services *services, const struct services *other
 
 /* The labels of a process that was met: fills at most LABELS_MAX and returns their number. */
 size_t services_labels(const struct services *services, uint32_t process, struct label *ret);
+
+/* Counts samples, for the next function. */
+void services_add_samples(struct services *services, uint32_t process, uint64_t samples);
+
+/*
+ * Forgets all processes, whose ids are no longer valid. The services with the most samples are kept
+ * from now on, at most `most` of them; the others are called "other". UINT32_MAX: all are kept.
+ */
+void services_restart(struct services *services, uint32_t most);
+
+/* Whether a service of this name was met. */
+bool services_has(const struct services *services, const char *name);
 
 /* The number of different services so far. */
 size_t services_count(const struct services *services);

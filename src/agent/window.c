@@ -250,7 +250,8 @@ static void put_facts(struct window_writer *self)
 	recording_writer_info(self->writer, "window.id", window->id);
 	put_number(self, "window.start", window->start_ns + window->to_real_ns);
 	put_number(self, "window.end", window->end_ns + window->to_real_ns);
-	put_number(self, "window.bucket", window->bucket_ns);
+	(void)snprintf(text, sizeof(text), "%g", (double)window->bucket_ns / 1e9);
+	recording_writer_info(self->writer, "window.bucket", text);
 	put_number(self, "rate.asked", window->asked_hz);
 	(void)snprintf(text, sizeof(text), "%.2f", window->achieved_hz);
 	recording_writer_info(self->writer, "rate.achieved", text);

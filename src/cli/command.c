@@ -289,8 +289,8 @@ static int apply_preset(const struct command_context *context, struct option_set
 }
 
 /* A broken file must not stop commands that use nothing from it. */
-static int configure(const struct command_context *context, struct option_set *set,
-		     struct error *err)
+int command_configure(const struct command_context *context, struct option_set *set,
+		      struct error *err)
 {
 	struct config config;
 	char strange[256];
@@ -348,7 +348,7 @@ static int run_values(struct command_context *context, struct command_values *va
 		return print_help(context);
 	if (values->globals.version)
 		return print_version(context);
-	if (configure(context, &values->set, &err) < 0)
+	if (command_configure(context, &values->set, &err) < 0)
 		return command_refused(context, &err);
 	status = check_arguments(context, count);
 	if (status != COMMAND_DONE)

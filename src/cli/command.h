@@ -103,6 +103,10 @@ int command_values_init(struct command_values *values, const struct command *com
 			struct error *err);
 void command_values_fini(struct command_values *values);
 
+/* Assigns the values of the preset, the configuration file and the environment. */
+int command_configure(const struct command_context *context, struct option_set *set,
+		      struct error *err);
+
 /* Finds the command in argv, parses its options and runs it. Returns the exit status. */
 int command_main(const struct command *const *commands, int argc, char **argv, FILE *out,
 		 FILE *err);

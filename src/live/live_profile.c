@@ -23,6 +23,9 @@
 #define MAX_NODES (1u << 18)
 #define MAX_SUMS (1u << 16) /* total number, above which the smaller half is dropped */
 
+/* What is known of a process, with by_process. */
+enum met { MET_NOT, MET_WITH_STACKS, MET_WITHOUT };
+
 struct live_sum {
 	uint32_t stack;
 	uint32_t thread; /* with by_process: the process */
@@ -61,8 +64,10 @@ struct live_profile {
 	uint64_t origin_ns;
 	bool by_process;
 	uint64_t dropped_ns; /* slices before this have been dropped */
-	VEC(bool) met;       /* by process */
-	void (*meet)(void *self, const struct dictionary *dictionary, uint32_t process);
+	VEC(uint8_t) met;    /* by process: enum met */
+	uint32_t depth;
+	VEC(struct frame) cut; /* a stack without its outer frames */
+	bool (*meet)(void *self, const struct dictionary *dictionary, uint32_t process);
 	void *self;
 	enum sample_cover_side side; /* of samples that cover a time range */
 	size_t max_nodes;
@@ -205,16 +210,18 @@ static int add_to_slices(struct live_profile *live, struct live_sum sum,
 	return r;
 }
 
-/* Remembers that a process was sampled. */
+/* Remembers that a process was sampled. Returns whether its stacks are kept, or -ENOMEM. */
 static int meet_process(struct live_profile *live, uint32_t process)
 {
 	while (live->met.count <= process)
-		if (vec_push(&live->met, false) < 0)
+		if (vec_push(&live->met, MET_NOT) < 0)
 			return -ENOMEM;
-	if (!live->met.items[process] && live->meet)
-		live->meet(live->self, &live->dictionary, process);
-	live->met.items[process] = true;
-	return 0;
+	if (live->met.items[process] == MET_NOT)
+		live->met.items[process] =
+			!live->meet || live->meet(live->self, &live->dictionary, process)
+				? MET_WITH_STACKS
+				: MET_WITHOUT;
+	return live->met.items[process] == MET_WITH_STACKS;
 }
 
 /* With by_process: a sample that is late for its slice counts in the next one. */
@@ -231,7 +238,11 @@ static int add_by_process(struct live_profile *live, const struct sample_batch *
 	};
 	int r = meet_process(live, sum.thread);
 
-	return r == 0 && slice ? sums_add(&slice->sums, &sum) : r;
+	if (r == 0)
+		sum.stack = 0;
+	if (r >= 0)
+		r = slice ? sums_add(&slice->sums, &sum) : 0;
+	return r;
 }
 
 static int take_batch(void *self, const struct sample_batch *batch, struct error *err)
@@ -435,13 +446,28 @@ static int take_trim(void *self, struct error *err)
 	return r < 0 ? error_set(err, r, "out of memory") : 1;
 }
 
+static int take_stack(void *self, const struct frame *frames, size_t n, uint32_t *ret_id)
+{
+	struct live_profile *live = self;
+
+	if (live->depth == 0 || n <= live->depth)
+		return dictionary_sink_stack(self, frames, n, ret_id);
+	live->cut.count = 0;
+	if (vec_reserve(&live->cut, (size_t)live->depth + 1) < 0)
+		return -ENOMEM;
+	live->cut.items[live->cut.count++] = (struct frame){.kind = FRAME_TRUNCATED};
+	memcpy(live->cut.items + 1, frames + n - live->depth, live->depth * sizeof(*frames));
+	live->cut.count += live->depth;
+	return dictionary_sink_stack(self, live->cut.items, live->cut.count, ret_id);
+}
+
 static const struct sink_ops live_ops = {
 	.schema = take_schema,
 	.module = dictionary_sink_module,
 	.process = dictionary_sink_process,
 	.thread = dictionary_sink_thread,
 	.place = dictionary_sink_place,
-	.stack = dictionary_sink_stack,
+	.stack = take_stack,
 	.labels = dictionary_sink_labels,
 	.map = take_map,
 	.batch = take_batch,
@@ -473,6 +499,7 @@ int live_profile_new(const struct live_profile_config *config, struct live_profi
 	live->slice_ns = config->slice_ns > 0 ? config->slice_ns : NS_PER_SEC;
 	live->origin_ns = config->by_process ? config->start_ns : 0;
 	live->by_process = config->by_process;
+	live->depth = config->depth;
 	live->meet = config->meet;
 	live->self = config->self;
 	live->kallsyms = config->kallsyms;
@@ -499,6 +526,7 @@ void live_profile_free(struct live_profile *live)
 		sums_fini(&live->slices[i].sums);
 	sums_fini(&live->all);
 	vec_fini(&live->met);
+	vec_fini(&live->cut);
 	free(live->title);
 	free(live);
 }
@@ -674,6 +702,22 @@ int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit
 		}
 	}
 	return r < 0 ? r : 1;
+}
+
+int live_profile_tidy(struct live_profile *live, struct error *err)
+{
+	struct loader *loader = &live->loader;
+	int r;
+
+	symboliser_free(loader->symboliser);
+	loader->symboliser = NULL;
+	cache_dir_fini(&loader->cache);
+	r = loader_open_symbols(loader, err);
+	if (r < 0)
+		return r;
+	symboliser_set_kernel(loader->symboliser, live->kernel);
+	symboliser_set_jit(loader->symboliser, live->jit.symbols);
+	return 0;
 }
 
 int live_profile_stack(struct live_profile *live, uint32_t stack, const struct profile **ret,

@@ -42,8 +42,12 @@ struct live_profile_config {
 	uint64_t start_ns;    /* CLOCK_MONOTONIC */
 	uint64_t slice_ns;    /* with by_process: the length of a slice, from start_ns on */
 	bool by_process;      /* sum by process and not by thread, in slices only */
-	/* With by_process: called when a process is first sampled; optional. */
-	void (*meet)(void *self, const struct dictionary *dictionary, uint32_t process);
+	/*
+	 * With by_process: called when a process is first sampled; optional. Returns whether its
+	 * stacks are kept; otherwise its samples count as those of the empty stack.
+	 */
+	bool (*meet)(void *self, const struct dictionary *dictionary, uint32_t process);
+	uint32_t depth; /* innermost frames that are kept of a stack; 0: all */
 	void *self;
 	size_t max_nodes; /* size limit of the stack tree, above which stacks are dropped; 0: the
 			     default */
@@ -109,6 +113,12 @@ int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit
  */
 int live_profile_stack(struct live_profile *live, uint32_t stack, const struct profile **ret,
 		       uint32_t *ret_stack);
+
+/*
+ * Frees the symbol tables; names that were found stay. The tables are read again when needed.
+ * Returns 0 or a negative errno; after a failure there are no more names.
+ */
+int live_profile_tidy(struct live_profile *live, struct error *err);
 
 /* Visits the sums of the slice that contains time_ns. */
 int live_profile_visit(struct live_profile *live, uint64_t time_ns, live_row_fn *visit, void *self);

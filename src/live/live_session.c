@@ -313,6 +313,11 @@ uint32_t live_session_paused(const struct live_session *watch)
 	return watch->pace.hz == 0 ? watch->pace.paused : 0;
 }
 
+void live_session_change(struct live_session *watch, uint32_t asked_hz, double budget)
+{
+	pace_change(&watch->pace, asked_hz, budget, clock_monotonic_ns());
+}
+
 void live_session_pause(struct live_session *watch, bool paused)
 {
 	/* If it fails, sampling goes on as before; the budget still limits it. */

@@ -66,6 +66,9 @@ int live_session_stop(struct live_session *watch, struct error *err);
 /* Why sampling is paused: bits of enum pace_reason; 0: it is not. */
 uint32_t live_session_paused(const struct live_session *watch);
 
+/* Another rate and budget from now on. */
+void live_session_change(struct live_session *watch, uint32_t asked_hz, double budget);
+
 /* Pauses or resumes sampling. */
 void live_session_pause(struct live_session *watch, bool paused);
 

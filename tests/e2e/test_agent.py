@@ -252,6 +252,46 @@ def test_damaged_files_in_the_spool_are_set_aside(wick, background, server):
     assert not (spool / "new-0000000000000002").exists()
 
 
+def test_a_reload_applies_other_rules_to_what_runs(wick, background, server):
+    background(workload("split", 600000))
+    config = wick.folder / "config.json"
+    config.write_text('{"agent": {"rules": ["comm=split:before"]}}', encoding="ascii")
+    one = server()
+    agent = start_agent(wick, one.url, "--config", config)
+    wait_for(lambda: len(one.windows) >= 1)
+    config.write_text('{"agent": {"rules": ["comm=split:after"]}}', encoding="ascii")
+    agent.send_signal(signal.SIGHUP)
+    seen = len(one.windows)
+    wait_for(lambda: len(one.windows) >= seen + 2)
+    config.write_text('{"agent": {"rules": ["nonsense"]}}', encoding="ascii")
+    agent.send_signal(signal.SIGHUP)
+    time.sleep(2)
+    err = stop(agent)
+    assert "read again" in err and "old configuration stays" in err
+    for body, name in ((next(iter(one.windows.values())), "before"), (list(one.windows.values())[-1], "after")):
+        path = wick.new_path()
+        path.write_bytes(body)
+        report = wick.json("report", path, "--format", "json", "--label", f"service={name}")
+        assert contract.sample_count(report) > 0
+
+
+def test_a_burst_raises_the_rate_of_a_host_that_runs_the_service(wick, background, server):
+    background(workload("split", 600000))
+    one = server()
+    one.answer = b'{"burst": {"rate": 499, "seconds": 60, "service": "split", "id": "b7"}}'
+    agent = start_agent(wick, one.url, "-F", 19)
+    wait_for(lambda: len(one.windows) >= 3)
+    stop(agent)
+    facts = []
+    for body in one.windows.values():
+        path = wick.new_path()
+        path.write_bytes(body)
+        facts.append(wick.json("info", path, "--format", "json")["session"])
+    assert "agent.burst" not in facts[0]
+    assert "b7" in facts[2]["agent.burst"]
+    assert float(facts[2]["rate.achieved"]) > float(facts[0]["rate.achieved"])
+
+
 def test_its_own_cost_is_printed(wick, background, server):
     """No limit is checked here: the machine may be busy with anything."""
     for _ in range(8):

@@ -61,7 +61,7 @@ static void labels_come_from_the_process_the_user_and_the_program(void **state)
 	assert_int_equal(services_new(&config, &services, &err), 0);
 	(void)dictionary_module(&dictionary, &module);
 	process = add_process(&dictionary, 7, 1, "worker");
-	services_meet(services, &dictionary, process);
+	(void)services_meet(services, &dictionary, process);
 	assert_string_equal(label_of(services, process, "service"), "shop");
 	assert_string_equal(label_of(services, process, "unit"), "shop.service");
 	assert_string_equal(label_of(services, process, "process"), "worker");
@@ -87,8 +87,8 @@ static void a_process_that_has_ended_belongs_to_the_service_of_its_parent(void *
 	assert_int_equal(services_new(&config, &services, &err), 0);
 	process = add_process(&dictionary, 8, 7, "helper");
 	orphan = add_process(&dictionary, 9, 1, "orphan");
-	services_meet(services, &dictionary, process);
-	services_meet(services, &dictionary, orphan);
+	(void)services_meet(services, &dictionary, process);
+	(void)services_meet(services, &dictionary, orphan);
 	assert_string_equal(label_of(services, process, "service"), "shop");
 	assert_string_equal(label_of(services, process, "process"), "helper");
 	assert_string_equal(label_of(services, process, "release"), "v3");
@@ -110,7 +110,7 @@ static void threads_of_the_kernel_lose_their_numbers(void **state)
 	assert_int_equal(dictionary_init(&dictionary), 0);
 	assert_int_equal(services_new(&config, &services, &err), 0);
 	process = add_process(&dictionary, 40, 2, "kworker/u8:3-events");
-	services_meet(services, &dictionary, process);
+	(void)services_meet(services, &dictionary, process);
 	assert_string_equal(label_of(services, process, "service"), "kworker");
 	services_free(services);
 	dictionary_fini(&dictionary);
@@ -134,13 +134,46 @@ static void new_rules_apply_to_processes_that_run_and_not_to_those_that_ended(vo
 	assert_int_equal(services_new(&after, &fresh, &err), 0);
 	running = add_process(&dictionary, 7, 1, "worker");
 	ended = add_process(&dictionary, 8, 7, "helper");
-	services_meet(old, &dictionary, running);
-	services_meet(old, &dictionary, ended);
+	(void)services_meet(old, &dictionary, running);
+	(void)services_meet(old, &dictionary, ended);
 	services_meet_again(fresh, old, &dictionary);
 	assert_string_equal(label_of(fresh, running, "service"), "worker");
 	assert_string_equal(label_of(fresh, ended, "service"), "shop");
 	services_free(old);
 	services_free(fresh);
+	dictionary_fini(&dictionary);
+}
+
+static void of_many_services_the_largest_are_kept(void **state)
+{
+	static const char *const names[] = {"small", "large", "middle"};
+	static const uint64_t samples[] = {1, 100, 10};
+	struct services_config config = {.read = read_some};
+	struct dictionary dictionary;
+	struct services *services;
+	struct error err = {0};
+	uint32_t ids[3];
+
+	(void)state;
+	assert_int_equal(dictionary_init(&dictionary), 0);
+	assert_int_equal(services_new(&config, &services, &err), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		ids[i] = add_process(&dictionary, 20 + i, 1, names[i]);
+		assert_true(services_meet(services, &dictionary, ids[i]));
+		services_add_samples(services, ids[i], samples[i]);
+	}
+	services_restart(services, 2);
+	assert_false(services_meet(services, &dictionary, ids[0]));
+	assert_true(services_meet(services, &dictionary, ids[1]));
+	assert_true(services_meet(services, &dictionary, ids[2]));
+	assert_string_equal(label_of(services, ids[0], "service"), "other");
+	assert_null(label_of(services, ids[0], "process"));
+	assert_string_equal(label_of(services, ids[1], "service"), "large");
+	services_restart(services, UINT32_MAX);
+	assert_true(services_meet(services, &dictionary, ids[0]));
+	assert_true(services_has(services, "small"));
+	assert_false(services_has(services, "nobody"));
+	services_free(services);
 	dictionary_fini(&dictionary);
 }
 
@@ -164,6 +197,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_has_ended_belongs_to_the_service_of_its_parent),
 		cmocka_unit_test(threads_of_the_kernel_lose_their_numbers),
 		cmocka_unit_test(new_rules_apply_to_processes_that_run_and_not_to_those_that_ended),
+		cmocka_unit_test(of_many_services_the_largest_are_kept),
 		cmocka_unit_test(labels_that_the_agent_sets_or_that_are_no_names_are_refused),
 	};
 

@@ -47,11 +47,11 @@ struct fixture {
 	uint32_t threads[3]; /* two of process 7, one of process 8 */
 };
 
-static void meet(void *self, const struct dictionary *dictionary, uint32_t process)
+static bool meet(void *self, const struct dictionary *dictionary, uint32_t process)
 {
 	struct fixture *fixture = self;
 
-	services_meet(fixture->services, dictionary, process);
+	return services_meet(fixture->services, dictionary, process);
 }
 
 static void set_up(struct fixture *fixture)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ struct agent_command {
 	char host[HOST_NAME_MAX + 1];
 	char spool[PATH_MAX];
 	char token[TOKEN_MAX];
+	struct command_values reloaded; /* on SIGHUP; borrowed by the agent */
 	int window_fd; /* a copy of the descriptor of the window being written; -1: none */
 };
 
@@ -117,6 +119,18 @@ static int end_file(void *self, const struct window_totals *totals, struct error
 	return r;
 }
 
+/*
+ * Memory that is needed for a moment, such as the symbols of a large program, must go back to the
+ * system: the allocator would keep it after the second time.
+ */
+static void give_memory_back(void)
+{
+	/* Each returns 1; if not, the agent is larger. */
+	(void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	(void)mallopt(M_TRIM_THRESHOLD, 512 << 10);
+	(void)mallopt(M_ARENA_MAX, 1);
+}
+
 /* What is wrong with the combination of options; NULL if nothing is. */
 static const char *conflict(const struct agent_options *options)
 {
@@ -127,6 +141,25 @@ static const char *conflict(const struct agent_options *options)
 	if (options->once_ns == 0 && !options->server && !options->spool)
 		return "nowhere to send to: give --server URL, or --once TIME and -o FILE";
 	return NULL;
+}
+
+/* What the command line says stays. */
+static struct services_config services_of(const struct agent_command *command,
+					  const struct agent_options *options)
+{
+	const struct option_set *set = command->context->set;
+	const struct agent_options *given = command->options;
+	bool keeps_rules = option_source_of(set, &given->rules) == OPTION_FROM_COMMAND_LINE;
+	bool keeps_labels = option_source_of(set, &given->labels) == OPTION_FROM_COMMAND_LINE;
+	bool keeps_release = option_source_of(set, &given->release) == OPTION_FROM_COMMAND_LINE;
+
+	return (struct services_config){
+		.rules = keeps_rules ? given->rules.items : options->rules.items,
+		.rule_count = keeps_rules ? given->rules.count : options->rules.count,
+		.labels = keeps_labels ? given->labels.items : options->labels.items,
+		.label_count = keeps_labels ? given->labels.count : options->labels.count,
+		.release = keeps_release ? given->release : options->release,
+	};
 }
 
 static void set_config(struct agent_command *command, struct agent_config *ret)
@@ -143,11 +176,7 @@ static void set_config(struct agent_command *command, struct agent_config *ret)
 			     .kernel = options->kernel,
 			     .python = options->python},
 		.load = &command->load,
-		.services = {.rules = options->rules.items,
-			     .rule_count = options->rules.count,
-			     .labels = options->labels.items,
-			     .label_count = options->labels.count,
-			     .release = options->release},
+		.services = services_of(command, options),
 		.host = command->host,
 		.window_ns = options->once_ns > 0 ? options->once_ns : options->window_ns,
 		.once = options->once_ns > 0,
@@ -203,6 +232,34 @@ static int find_spool(struct agent_command *command, struct error *err)
 	return -EINVAL;
 }
 
+/* SIGHUP: rules, labels and the release are read again; the rest needs a restart. */
+static void reload(void *self, struct agent *agent)
+{
+	struct agent_command *command = self;
+	struct command_values fresh;
+	struct services_config services;
+	struct error err = {0};
+	int r = command_values_init(&fresh, command->context->command, &err);
+
+	if (r == 0) {
+		r = command_configure(command->context, &fresh.set, &err);
+		services = services_of(command, fresh.options);
+		if (r == 0)
+			r = agent_reload(agent, &services, &err);
+		if (r < 0)
+			command_values_fini(&fresh);
+	}
+	if (r < 0) {
+		command_note(command->context, "the old configuration stays: %s\n      %s",
+			     err.text, err.remedy);
+		return;
+	}
+	if (command->reloaded.options)
+		command_values_fini(&command->reloaded);
+	command->reloaded = fresh;
+	command_note(command->context, "configuration read again: rules, labels and release");
+}
+
 static int run_once(struct agent_command *command, struct agent_config *config, struct error *err)
 {
 	config->output =
@@ -234,8 +291,11 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 	if (r < 0)
 		return r;
 	config->output = delivery_output(delivery);
+	config->reload = reload;
 	r = agent_run(config, err);
 	delivery_close(delivery);
+	if (command->reloaded.options)
+		command_values_fini(&command->reloaded);
 	return r;
 }
 
@@ -256,6 +316,7 @@ static int run_agent(const struct command_context *context, void *values, int ar
 	command.load = (struct load_options)LOAD_OPTIONS_DEFAULT;
 	cli_load_set_symbols(context, &command.options->symbols, NULL, &command.load);
 	set_config(&command, &config);
+	give_memory_back();
 	r = config.once ? run_once(&command, &config, &err) : run_on(&command, &config, &err);
 	if (r == -EINVAL || r == -E2BIG)
 		return command_refused(context, &err);
@@ -303,6 +364,10 @@ static const struct option_spec table[] = {
 	{"breaker", 0, OPTION_DOUBLE(struct agent_options, breaker_percent), .argument = "PERCENT",
 	 .min = 10, .max = 100, .off = "off", .key = "agent.breaker_percent",
 	 .help = "pause while the CPUs of the host are busier than this"},
+	{"max-memory", 0, OPTION_SIZE(struct agent_options, memory_bytes), .argument = "SIZE",
+	 .min = 32 << 20, .max = 4294967296.0, .off = "off", .key = "agent.max_memory",
+	 .help = "memory that the agent may use; above it, small services lose their stacks, then "
+		 "stacks their outer frames, then sampling pauses for a minute"},
 	{"symbolize", 0, OPTION_ENUM(struct agent_options, symbolize, "agent", "server"),
 	 .key = "agent.symbolize",
 	 .help = "who finds the names of functions: the agent, or the server by build ID"},
@@ -349,6 +414,7 @@ const struct command command_agent = {
 					      .window_ns = 60 * NS_PER_SEC,
 					      .overhead_percent = 1,
 					      .breaker_percent = 90,
+					      .memory_bytes = 64u << 20,
 					      .depth = 128,
 					      .kernel = true,
 					      .symbols = {.demangle = true,
