@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,12 @@ static void close_session(struct agent *agent)
 	agent->live = NULL;
 }
 
+static void tell_change(struct agent *agent)
+{
+	if (agent->config->changed)
+		agent->config->changed(agent->config->self, &agent->stats);
+}
+
 /* Notes when sampling pauses, and why. */
 static void look_at_pauses(struct agent *agent, uint64_t now_ns)
 {
@@ -147,9 +154,11 @@ static void look_at_pauses(struct agent *agent, uint64_t now_ns)
 					 paused & PACE_BREAKER ? "breaker" : "memory"};
 
 		(void)vec_push(&agent->gaps, gap); /* the rate still shows it */
+		tell_change(agent);
 	} else if (!paused && is_open) {
 		last->end_ns = now_ns;
 		agent->stats.paused_ns += now_ns - last->start_ns;
+		tell_change(agent);
 	}
 }
 
@@ -265,6 +274,7 @@ static int end_window(struct agent *agent, uint64_t end_ns, struct error *err)
 	begin_gaps(agent);
 	agent->had_burst = agent->burst_end_ns > 0;
 	begin_window(agent, end_ns);
+	tell_change(agent);
 	return r;
 }
 
@@ -427,13 +437,40 @@ int agent_reload(struct agent *agent, const struct services_config *services, st
 	return 0;
 }
 
+/*
+ * Between two sessions nobody reads signals: they must wait. Ignored ones, as under nohup, would be
+ * delivered if they were blocked.
+ */
+static void block_signals(sigset_t *ret_blocked, sigset_t *ret_before)
+{
+	static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action;
+
+	(void)sigemptyset(ret_blocked);
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		if (sigaction(taken[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			(void)sigaddset(ret_blocked, taken[i]);
+	(void)sigprocmask(SIG_BLOCK, ret_blocked, ret_before); /* cannot fail */
+}
+
+/* A signal that arrived twice must not kill us now. */
+static void release_signals(const sigset_t *blocked, const sigset_t *before)
+{
+	while (sigtimedwait(blocked, NULL, &(struct timespec){0}) > 0)
+		continue;
+	(void)sigprocmask(SIG_SETMASK, before, NULL); /* cannot fail */
+}
+
 int agent_run(const struct agent_config *config, struct error *err)
 {
+	sigset_t blocked;
+	sigset_t before;
 	struct agent agent = {.config = config,
 			      .run = clock_realtime_ns() ^ (uint64_t)getpid(),
 			      .memory = {.limit_bytes = config->memory_bytes}};
 	int r = services_new(&config->services, &agent.services, err);
 
+	block_signals(&blocked, &before);
 	if (r == 0)
 		r = open_session(&agent, clock_monotonic_ns(), err);
 	if (r == 0 && live_session_notice(agent.watch)[0])
@@ -443,5 +480,6 @@ int agent_run(const struct agent_config *config, struct error *err)
 	close_session(&agent);
 	services_free(agent.services);
 	vec_fini(&agent.gaps);
+	release_signals(&blocked, &before);
 	return r;
 }

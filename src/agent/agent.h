@@ -49,6 +49,8 @@ struct agent_config {
 	struct agent_output output;
 	/* Called with messages for the user. */
 	void (*notice)(void *self, const char *text);
+	/* Called after each window, and when a pause begins or ends; optional. */
+	void (*changed)(void *self, const struct agent_stats *stats);
 	/* Called on SIGHUP with the agent, for agent_reload(); optional. */
 	void (*reload)(void *self, struct agent *agent);
 	void *self;

@@ -81,3 +81,12 @@ struct agent_output delivery_output(struct delivery *delivery)
 {
 	return (struct agent_output){.begin = begin, .end = end, .order = order, .self = delivery};
 }
+
+void delivery_stats(struct delivery *delivery, struct spool_stats *ret_spool,
+		    struct pusher_stats *ret_pusher)
+{
+	*ret_pusher = (struct pusher_stats){0};
+	spool_stats(delivery->spool, ret_spool);
+	if (delivery->pusher)
+		pusher_stats(delivery->pusher, ret_pusher);
+}

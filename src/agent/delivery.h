@@ -28,4 +28,7 @@ void delivery_close(struct delivery *delivery); /* NULL is fine */
 
 struct agent_output delivery_output(struct delivery *delivery);
 
+void delivery_stats(struct delivery *delivery, struct spool_stats *ret_spool,
+		    struct pusher_stats *ret_pusher);
+
 #endif

@@ -32,6 +32,7 @@ struct memory_guard {
 	enum memory_step step;
 	uint64_t tidied_ns;  /* when it last asked for that; 0: never */
 	uint64_t changed_ns; /* when the step changed; 0: never */
+	double tidy_part;    /* least use since then, as a part of the limit; 0: never tidied */
 };
 
 /* Takes the memory in use. Call it every second or two. */

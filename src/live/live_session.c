@@ -199,8 +199,12 @@ pid_t live_session_close(struct live_session *watch)
 	if (watch->signal_fd >= 0) {
 		struct signalfd_siginfo info;
 
-		/* A signal that arrived twice must not kill us when it is unblocked. */
-		while (read(watch->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		/*
+		 * A signal that arrived twice must not kill us when it is unblocked. A caller that
+		 * has blocked it itself wants to see it.
+		 */
+		while (!sigismember(&watch->old_mask, SIGTERM) &&
+		       read(watch->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 			continue;
 		(void)close(watch->signal_fd);
 		(void)sigprocmask(SIG_SETMASK, &watch->old_mask, NULL); /* cannot fail */

@@ -15,8 +15,8 @@ import pytest
 from conftest import PATIENCE, Recording, workload
 
 pytestmark = [pytest.mark.perf, pytest.mark.root]
-# The tests say what is true at any load: no breaker, and the rate stays as it is.
-STEADY = ("--breaker", "off", "--overhead", "off")
+# The tests say what is true at any load: no breaker, and nothing is given up.
+STEADY = ("--breaker", "off", "--overhead", "off", "--max-memory", "off")
 
 
 def once(wick, seconds, *options):
@@ -53,7 +53,7 @@ def test_a_window_names_functions_services_and_releases(wick, background, who):
 
 def test_rules_name_services(wick, background):
     background(workload("split", 60000))
-    recording = once(wick, "2s", "--rule", "comm=spl*:divider", "--rule", "comm")
+    recording = once(wick, "6s", "--rule", "comm=spl*:divider", "--rule", "comm")
     assert contract.sample_count(recording.report("--label", "service=divider")) > 0
 
 
@@ -290,6 +290,36 @@ def test_a_burst_raises_the_rate_of_a_host_that_runs_the_service(wick, backgroun
     assert "agent.burst" not in facts[0]
     assert "b7" in facts[2]["agent.burst"]
     assert float(facts[2]["rate.achieved"]) > float(facts[0]["rate.achieved"])
+
+
+def test_short_of_memory_it_gives_up_something_says_so_and_still_ends_well(wick, background, server):
+    background(workload("split", 600000))
+    one = server()
+    agent = start_agent(wick, one.url, "--max-memory", "32M")  # too little on any machine
+    wait_for(lambda: len(one.windows) >= 3)
+    err = stop(agent)
+    assert "fewer services" in err
+    facts = []
+    for body in one.windows.values():
+        path = wick.new_path()
+        path.write_bytes(body)
+        facts.append(wick.json("info", path, "--format", "json"))
+    assert all(info["complete"] for info in facts)
+    assert any(info["session"].get("agent.memory_step") for info in facts)
+
+
+def test_its_state_is_written_for_prometheus(wick, background, server):
+    background(workload("split", 600000))
+    one = server()
+    path = wick.folder / "wick.prom"
+    agent = start_agent(wick, one.url, "--metrics", path)
+    wait_for(lambda: len(one.windows) >= 2)
+    stop(agent)
+    metrics = dict(line.split() for line in path.read_text(encoding="ascii").splitlines() if line[0] != "#")
+    assert float(metrics["wick_agent_windows_total"]) >= 2
+    assert float(metrics["wick_agent_samples_total"]) > 0
+    assert float(metrics["wick_agent_sent_total"]) >= 1
+    assert float(metrics["wick_agent_rate_asked_hz"]) == 99
 
 
 def test_its_own_cost_is_printed(wick, background, server):

@@ -30,9 +30,12 @@ static void what_can_be_found_again_goes_first(void **state)
 	uint64_t now_ns = NS_PER_SEC;
 
 	(void)state;
-	assert_int_equal(memory_guard_look(&guard, 95, now_ns), MEMORY_FINE);
-	assert_int_equal(memory_guard_look(&guard, 96, now_ns), MEMORY_TIDY);
-	assert_int_equal(memory_guard_look(&guard, 96, now_ns), MEMORY_FINE); /* just done */
+	assert_int_equal(memory_guard_look(&guard, 85, now_ns), MEMORY_FINE);
+	assert_int_equal(memory_guard_look(&guard, 86, now_ns), MEMORY_TIDY);
+	assert_int_equal(memory_guard_look(&guard, 86, now_ns), MEMORY_FINE); /* just done */
+	assert_int_equal(let_pass(&guard, 86, 100, &now_ns), 0); /* nothing was won: not again */
+	assert_int_equal(memory_guard_look(&guard, 93, now_ns), MEMORY_FINE);
+	assert_int_equal(memory_guard_look(&guard, 95, now_ns), MEMORY_TIDY);
 	assert_int_equal(let_pass(&guard, 99, 100, &now_ns), 0);
 	assert_int_equal(guard.step, MEMORY_ALL);
 }

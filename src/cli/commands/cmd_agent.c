@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/agent_metrics.h"
 #include "agent/delivery.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file/outfile.h"
@@ -33,6 +35,7 @@ struct agent_options {
 	const char *server;
 	const char *token_file;
 	const char *ca_file;
+	const char *metrics;
 	const char *spool;
 	uint64_t spool_bytes;
 	uint64_t spool_age_ns;
@@ -61,6 +64,8 @@ struct agent_command {
 	char host[HOST_NAME_MAX + 1];
 	char spool[PATH_MAX];
 	char token[TOKEN_MAX];
+	struct delivery *delivery;
+	bool metrics_failed;            /* that was said */
 	struct command_values reloaded; /* on SIGHUP; borrowed by the agent */
 	int window_fd; /* a copy of the descriptor of the window being written; -1: none */
 };
@@ -260,6 +265,28 @@ static void reload(void *self, struct agent *agent)
 	command_note(command->context, "configuration read again: rules, labels and release");
 }
 
+static void write_metrics(void *self, const struct agent_stats *stats)
+{
+	struct agent_command *command = self;
+	struct spool_stats spool;
+	struct pusher_stats pusher;
+	struct bytes text = {0};
+	struct error err = {0};
+	int r;
+
+	if (!command->options->metrics)
+		return;
+	delivery_stats(command->delivery, &spool, &pusher);
+	agent_metrics_put(&text, stats, &spool, &pusher);
+	r = text.failed ? -ENOMEM
+			: outfile_write(command->options->metrics, "--metrics FILE", text.data,
+					text.size, &err);
+	if (r < 0 && r != -ENOMEM && !command->metrics_failed)
+		command_note(command->context, "%s\n      %s", err.text, err.remedy);
+	command->metrics_failed = r < 0;
+	bytes_fini(&text);
+}
+
 static int run_once(struct agent_command *command, struct agent_config *config, struct error *err)
 {
 	config->output =
@@ -279,7 +306,6 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 		.url = options->server,
 		.ca_file = options->ca_file,
 	};
-	struct delivery *delivery;
 	int r = find_spool(command, err);
 
 	if (r == 0)
@@ -287,13 +313,14 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 	if (command->token[0])
 		to.token = command->token;
 	if (r == 0)
-		r = delivery_open(&to, &delivery, err);
+		r = delivery_open(&to, &command->delivery, err);
 	if (r < 0)
 		return r;
-	config->output = delivery_output(delivery);
+	config->output = delivery_output(command->delivery);
 	config->reload = reload;
+	config->changed = write_metrics;
 	r = agent_run(config, err);
-	delivery_close(delivery);
+	delivery_close(command->delivery);
 	if (command->reloaded.options)
 		command_values_fini(&command->reloaded);
 	return r;
@@ -334,6 +361,10 @@ static const struct option_spec table[] = {
 	{"ca-file", 0, OPTION_STRING(struct agent_options, ca_file), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .key = "agent.ca_file",
 	 .help = "certificates of authorities to trust instead of those of the system"},
+	{"metrics", 0, OPTION_STRING(struct agent_options, metrics), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .key = "agent.metrics",
+	 .help = "write the state of the agent to this file after each window, for the textfile "
+		 "collector of Prometheus' node exporter"},
 	{"spool", 0, OPTION_STRING(struct agent_options, spool), .argument = "DIR",
 	 .offer = OPTION_OFFER_DIRECTORY, .key = "agent.spool",
 	 .help = "where windows are kept until the server has them (default: " ROOT_SPOOL

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "agent/agent_metrics.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "agent/agent_stats.h"
+#include "agent/pusher.h"
+#include "agent/spool.h"
+#include "base/bytes.h"
+#include "base/vec.h"
+#include "record/pace.h"
+
+struct metric {
+	const char *name; /* one that ends in _total only grows */
+	const char *help;
+	double value;
+};
+
+static void put(struct bytes *out, const struct metric *metrics, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(metrics[i].name);
+		bool grows = length > 6 && strcmp(metrics[i].name + length - 6, "_total") == 0;
+
+		bytes_printf(out, "# HELP wick_agent_%s %s\n# TYPE wick_agent_%s %s\n",
+			     metrics[i].name, metrics[i].help, metrics[i].name,
+			     grows ? "counter" : "gauge");
+		bytes_printf(out, "wick_agent_%s %.15g\n", metrics[i].name, metrics[i].value);
+	}
+}
+
+void agent_metrics_put(struct bytes *out, const struct agent_stats *agent,
+		       const struct spool_stats *spool, const struct pusher_stats *pusher)
+{
+	const struct metric metrics[] = {
+		{"rate_asked_hz", "Samples per second and CPU that were asked for.",
+		 agent->asked_hz},
+		{"rate_hz", "Samples per second and CPU now; 0 in a pause.", agent->hz},
+		{"rate_achieved_hz", "Samples per second of CPU time in the last window.",
+		 agent->achieved_hz},
+		{"windows_total", "Windows that were written.", (double)agent->windows},
+		{"windows_failed_total", "Windows that could not be written.",
+		 (double)agent->failed_windows},
+		{"samples_total", "Samples in windows.", (double)agent->samples},
+		{"samples_lost_total", "Samples that the kernel had no room for.",
+		 (double)agent->lost},
+		{"rows_total", "Sums by process, stack and bucket in windows.",
+		 (double)agent->rows},
+		{"services", "Different services that were seen.", (double)agent->services},
+		{"processes_total", "Processes that were sampled.", (double)agent->processes},
+		{"cpu_ratio", "Share of one CPU that the last window cost.", agent->cpu_share},
+		{"cpu_seconds_total", "CPU time of the agent and of its sampling.",
+		 (double)agent->cpu_ns / 1e9},
+		{"resident_bytes", "Memory of the agent.", (double)agent->rss_bytes},
+		{"memory_step", "0: all, 1: fewer services, 2: shorter stacks, 3: pause.",
+		 agent->memory_step},
+		{"renewals_total", "Times that sampling began anew to free memory.",
+		 (double)agent->renewals},
+		{"breaker_open", "Whether sampling is paused because the host is busy.",
+		 (agent->paused & PACE_BREAKER) != 0},
+		{"paused_seconds_total", "Time of all pauses that have ended.",
+		 (double)agent->paused_ns / 1e9},
+		{"spool_windows", "Windows that wait to be sent.", (double)spool->windows},
+		{"spool_bytes", "Their size.", (double)spool->bytes},
+		{"spool_dropped_total", "Windows that were removed without being sent.",
+		 (double)spool->dropped},
+		{"spool_damaged_total", "Files of the spool that were set aside.",
+		 (double)spool->damaged},
+		{"sent_total", "Windows that the server has.", (double)pusher->sent},
+		{"sent_bytes_total", "Their size.", (double)pusher->sent_bytes},
+		{"refused_total", "Windows that the server refused.", (double)pusher->refused},
+		{"send_failures_total", "Attempts to send without success.",
+		 (double)pusher->failures},
+		{"sending", "Whether the last attempt to send succeeded.", !pusher->is_failing},
+	};
+
+	put(out, metrics, ARRAY_SIZE(metrics));
+}
