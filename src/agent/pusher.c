@@ -241,7 +241,7 @@ static int start_thread(struct pusher *pusher, struct error *err)
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* cannot fail */
 	r = -pthread_create(&pusher->thread, NULL, run, pusher);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* cannot fail */
-	return r < 0 ? error_errno(err, r, "cannot start a thread") : 0;
+	return r < 0 ? error_errno(err, r, "cannot start a thread to send to %s", pusher->url) : 0;
 }
 
 static int prepare(struct pusher *pusher, struct error *err)

@@ -285,7 +285,7 @@ static int put_buckets(struct window_writer *self, struct error *err)
 			r = sink_loss(self->sink, LOSS_RING_FULL, at, lost);
 		self->totals.lost += lost;
 	}
-	return r < 0 ? error_errno(err, r, "cannot store the samples of a window") : 0;
+	return r < 0 ? error_errno(err, r, "cannot store window %s", window->id) : 0;
 }
 
 static int put_all(struct window_writer *self, struct error *err)

@@ -7,7 +7,8 @@
 /* Built without the headers of libcurl. */
 static int refuse(struct error *err)
 {
-	(void)error_set(err, -EOPNOTSUPP, "cannot send over HTTP: wick was built without libcurl");
+	(void)error_set(err, -EOPNOTSUPP,
+			"cannot send over HTTP: this wick was built without libcurl");
 	error_remedy(err, "install libcurl4-openssl-dev and build wick again");
 	return -EOPNOTSUPP;
 }

@@ -102,10 +102,10 @@ static int copy_file(struct agent_command *command, struct error *err)
 	int r;
 
 	if (fstat(command->window_fd, &status) < 0)
-		return error_errno(err, -errno, "cannot read a window");
+		return error_errno(err, -errno, "cannot read the window of --once");
 	data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, command->window_fd, 0);
 	if (data == MAP_FAILED)
-		return error_errno(err, -errno, "cannot read a window");
+		return error_errno(err, -errno, "cannot read the window of --once");
 	r = outfile_write(command->options->output, "-o FILE", data, (size_t)status.st_size, err);
 	(void)munmap(data, (size_t)status.st_size); /* cannot fail */
 	return r;
@@ -232,7 +232,7 @@ static int find_spool(struct agent_command *command, struct error *err)
 		(void)snprintf(command->spool, sizeof(command->spool), "%s/" USER_SPOOL, home);
 	if (command->spool[0])
 		return 0;
-	(void)error_set(err, -EINVAL, "there is no folder for windows: HOME is not set");
+	(void)error_set(err, -EINVAL, "there is no folder for --spool: HOME is not set");
 	error_remedy(err, "give one with --spool DIR");
 	return -EINVAL;
 }
