@@ -9,6 +9,7 @@
 
 #include "base/scope.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "proc/process_info.h"
 
 #define CONTAINER_DIGITS 64u /* of a full id */
@@ -105,21 +106,24 @@ void process_facts_parse_cgroup(const char *text, struct process_facts *facts)
 
 void process_facts_parse_variable(const char *variable, struct process_facts *facts)
 {
-	static const char wick_service[] = "WICK_SERVICE=";
-	static const char other_service[] = "OTEL_SERVICE_NAME=";
-	static const char release[] = "WICK_RELEASE=";
-	size_t n;
+	static const struct {
+		const char *start;
+		size_t offset;
+		bool yields; /* to one that was found already */
+	} known[] = {
+		{"WICK_SERVICE=", offsetof(struct process_facts, service), false},
+		{"OTEL_SERVICE_NAME=", offsetof(struct process_facts, service), true},
+		{"WICK_RELEASE=", offsetof(struct process_facts, release), false},
+	};
 
-	if (strncmp(variable, wick_service, n = sizeof(wick_service) - 1) == 0)
-		process_fact_copy(facts->service, sizeof(facts->service), variable + n,
-				  strlen(variable + n));
-	else if (strncmp(variable, other_service, n = sizeof(other_service) - 1) == 0 &&
-		 !facts->service[0])
-		process_fact_copy(facts->service, sizeof(facts->service), variable + n,
-				  strlen(variable + n));
-	else if (strncmp(variable, release, n = sizeof(release) - 1) == 0)
-		process_fact_copy(facts->release, sizeof(facts->release), variable + n,
-				  strlen(variable + n));
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		size_t n = strlen(known[i].start);
+		char *fact = (char *)facts + known[i].offset;
+
+		if (strncmp(variable, known[i].start, n) == 0 && !(known[i].yields && fact[0]))
+			process_fact_copy(fact, PROCESS_FACT_MAX, variable + n,
+					  strlen(variable + n));
+	}
 }
 
 /* The environment at its start, which the process may have overwritten since. */
