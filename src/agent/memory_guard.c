@@ -11,6 +11,8 @@
 #define WORTH_TIDYING 0.08
 /* What was freed has to be read again, which costs CPU time. */
 #define TIDY_EVERY_NS (10 * NS_PER_SEC)
+/* A pause frees little of what an engine needs: it is only for what would grow without end. */
+#define PAUSE_ABOVE 1.25
 /* What a tidying or a step has freed shows after this time. */
 #define SETTLE_NS (2 * NS_PER_SEC)
 #define STEP_EVERY_NS (20 * NS_PER_SEC)
@@ -40,7 +42,8 @@ static bool is_untidy(const struct memory_guard *guard, double part, uint64_t no
 /* Whether it did not help. */
 static bool is_too_large(const struct memory_guard *guard, double part, uint64_t now_ns)
 {
-	return part > 1 && guard->step < MEMORY_PAUSE && guard->tidied_ns > 0 &&
+	return part > (guard->step < MEMORY_SHORTER_STACKS ? 1 : PAUSE_ABOVE) &&
+	       guard->step < MEMORY_PAUSE && guard->tidied_ns > 0 &&
 	       has_passed(guard->tidied_ns, SETTLE_NS, now_ns) &&
 	       !has_passed(guard->tidied_ns, TIDY_EVERY_NS, now_ns) &&
 	       has_passed(guard->changed_ns, STEP_EVERY_NS, now_ns);

@@ -7,8 +7,9 @@
  *
  * First what can be found again, such as symbol tables. If that is not enough, one step after
  * another: stacks of the smaller services, then the outer frames of all stacks, then sampling. Each
- * step begins with empty memory. When there has been room for ten minutes, one step is taken back;
- * a pause ends after a minute. It reads no clock and no files.
+ * step begins with empty memory; the last one is taken only above 125 % of the limit. When there
+ * has been room for ten minutes, one step is taken back; a pause ends after a minute. It reads no
+ * clock and no files.
  */
 
 #include <stdint.h>

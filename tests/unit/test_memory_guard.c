@@ -51,10 +51,11 @@ static void above_the_limit_one_thing_after_another_is_given_up(void **state)
 	assert_int_equal(let_pass(&guard, 120, 15, &now_ns), 0); /* it needs time to show */
 	assert_int_equal(let_pass(&guard, 120, 10, &now_ns), 1);
 	assert_int_equal(guard.step, MEMORY_SHORTER_STACKS);
-	assert_int_equal(let_pass(&guard, 120, 25, &now_ns), 1);
+	assert_int_equal(let_pass(&guard, 120, 100, &now_ns), 0); /* not so much as to pause */
+	assert_int_equal(let_pass(&guard, 130, 13, &now_ns), 1);
 	assert_int_equal(guard.step, MEMORY_PAUSE);
 	assert_int_equal(let_pass(&guard, 120, 40, &now_ns), 0);
-	assert_int_equal(let_pass(&guard, 120, 15, &now_ns), 1); /* a pause ends */
+	assert_int_equal(let_pass(&guard, 120, 20, &now_ns), 1); /* a pause ends */
 	assert_int_equal(guard.step, MEMORY_SHORTER_STACKS);
 }
 
