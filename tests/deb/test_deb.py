@@ -109,7 +109,8 @@ def test_the_package_holds_all_that_make_install_brings(tree):
               "usr/share/man/man3/wick-events.3.gz", "usr/share/bash-completion/completions/wick",
               "usr/share/zsh/vendor-completions/_wick", "usr/share/fish/vendor_completions.d/wick.fish",
               "usr/lib/libwick.so", "usr/lib/libwick.so.0", "usr/lib/wick/libwick-preload.so",
-              "usr/lib/pkgconfig/libwick.pc", "usr/share/doc/wick/copyright", "usr/share/doc/wick/changelog.gz",
+              "usr/lib/pkgconfig/libwick.pc", "usr/lib/systemd/system/wick-agent.service",
+              "usr/share/doc/wick/copyright", "usr/share/doc/wick/changelog.gz",
               "usr/share/doc/wick/README.md", "usr/share/doc/wick/docs/reference/libwick.md"}
     if "python3-dev" in clean_root.Installed().files:
         others |= {"usr/lib/python3/dist-packages/wick/tracemalloc/__init__.py"}
