@@ -399,6 +399,7 @@ int loader_open_symbols(struct loader *loader, struct error *err)
 		loader->search = *loader->options->fetch;
 	loader->search.fetch = fetch_file;
 	loader->search.fetch_self = loader;
+	loader->search.no_files = loader->options->no_files;
 	if (loader->options->symbol_cache) {
 		/* Without its own directory nothing is cached. */
 		(void)cache_dir_init(&loader->cache, NULL, "symbols", SYMBOL_STORE_SUFFIX,

@@ -39,6 +39,7 @@ struct symbol_search {
 	 */
 	int (*fetch)(void *self, const struct module *module, char *ret_path);
 	void *fetch_self;
+	bool no_files; /* open none: the names of modules come from a stranger */
 };
 
 /* The result of debug_file_find(). */

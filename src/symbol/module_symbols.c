@@ -303,7 +303,10 @@ void module_symbols_init(struct module_symbols *symbols, const struct module *mo
 	*symbols = (struct module_symbols){.writer = SYMBOL_WRITER_NONE};
 	switch (module->kind) {
 	case MODULE_FILE:
-		init_file(symbols, module, module_id, search);
+		if (search->no_files)
+			set_problem(symbols, SYMBOLS_LACK_FILE, "its file is on another host");
+		else
+			init_file(symbols, module, module_id, search);
 		break;
 	case MODULE_VDSO:
 		init_vdso(symbols, module);

@@ -307,6 +307,7 @@ static struct symbol_search search_of(const struct symboliser *symboliser)
 		search.open_self = symboliser->live->open_self;
 		search.fetch = symboliser->live->fetch;
 		search.fetch_self = symboliser->live->fetch_self;
+		search.no_files = symboliser->live->no_files;
 	}
 	return search;
 }

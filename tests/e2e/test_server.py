@@ -142,6 +142,18 @@ def test_an_answer_is_the_sum_of_what_was_pushed(server, tmp_path):
     assert sum(point["value"] for point in points) == 35
 
 
+def test_files_that_a_recording_names_are_not_opened(server, tmp_path):
+    """They are files of the sender's host, or of whoever wants this one to read something."""
+    subprocess.run([WICK, "record", "-q", "--engine", "ptrace", "-o", tmp_path / "raw.wick", "--",
+                    BUILD / "tests/workloads/phases", "200"], check=True, timeout=TIMEOUT, stdout=subprocess.DEVNULL)
+    names = subprocess.run([WICK, "export", "--format", "folded", tmp_path / "raw.wick"], check=True, timeout=TIMEOUT,
+                           capture_output=True, text=True).stdout
+    assert "phase_a" in names
+    assert server.push((tmp_path / "raw.wick").read_bytes(), "raw")[0] == 200
+    status, body = server.request("/api/profile?type=wall&format=folded")
+    assert status == 200 and "phases+0x" in body.decode() and "phase_a" not in body.decode()
+
+
 def test_a_window_that_arrives_twice_is_stored_once(server, tmp_path):
     window = make_window(tmp_path, "app;main 10\n")
     assert json.loads(server.push(window, "same")[1])["duplicate"] is False
