@@ -372,10 +372,10 @@ static const struct option_spec table[] = {
 		 " for other users than root); without --server they stay there"},
 	{"spool-size", 0, OPTION_SIZE(struct agent_options, spool_bytes), .argument = "SIZE",
 	 .min = 1 << 20, .max = 1099511627776.0, .key = "agent.spool_size",
-	 .help = "the oldest windows are removed when the spool is larger"},
+	 .help = "remove the oldest windows when the spool is larger than this"},
 	{"spool-age", 0, OPTION_DURATION(struct agent_options, spool_age_ns), .argument = "TIME",
 	 .min = 60e9, .max = 31622400e9, .key = "agent.spool_age",
-	 .help = "and when they are older"},
+	 .help = "remove windows that are older than this"},
 	{"frequency", 'F', OPTION_U64(struct agent_options, frequency_hz), .argument = "HZ",
 	 .min = 1, .max = 1000, .key = "agent.frequency_hz",
 	 .help = "samples per second on each busy CPU; --overhead may lower it"},
@@ -391,14 +391,14 @@ static const struct option_spec table[] = {
 	 .argument = "PERCENT", .min = 0.1, .max = 50, .off = "off",
 	 .key = "agent.overhead_percent",
 	 .help = "share of one CPU that the agent and its sampling may use; the rate drops if the "
-		 "cost is higher, to 1 Hz at least, and rises again"},
+		 "cost is higher, but not below 1 Hz, and rises again later"},
 	{"breaker", 0, OPTION_DOUBLE(struct agent_options, breaker_percent), .argument = "PERCENT",
 	 .min = 10, .max = 100, .off = "off", .key = "agent.breaker_percent",
 	 .help = "pause while the CPUs of the host are busier than this"},
 	{"max-memory", 0, OPTION_SIZE(struct agent_options, memory_bytes), .argument = "SIZE",
 	 .min = 32 << 20, .max = 4294967296.0, .off = "off", .key = "agent.max_memory",
-	 .help = "memory that the agent may use; above it, small services lose their stacks, then "
-		 "stacks their outer frames, then sampling pauses for a minute"},
+	 .help = "memory that the agent may use; above it, first small services lose their stacks, "
+		 "then all stacks lose their outer frames, then sampling pauses for a minute"},
 	{"symbolize", 0, OPTION_ENUM(struct agent_options, symbolize, "agent", "server"),
 	 .key = "agent.symbolize",
 	 .help = "who finds the names of functions: the agent, or the server by build ID"},
@@ -421,8 +421,8 @@ static const struct option_spec table[] = {
 	 .max = 1024, .key = "agent.depth", .help = "how many frames of a stack to keep"},
 	{"python", 0, OPTION_ENUM(struct agent_options, python, "auto", "off", "only"),
 	 .key = "agent.python",
-	 .help = "how to show Python code: auto, Python calls among native frames; only, "
-		 "Python calls alone; off, the functions of the interpreter"},
+	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
+		 "Python calls alone, off shows the functions of the interpreter"},
 	{"kernel", 0, OPTION_TOGGLE(struct agent_options, kernel), .key = "agent.kernel",
 	 .help = "also sample kernel frames"},
 	{OPTION_GROUP(struct agent_options, symbols, symbol_option_table), .help = "Symbols"},
