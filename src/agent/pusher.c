@@ -101,10 +101,11 @@ static void explain(const struct http_answer *answer, const char *url, struct er
 
 	(void)error_set(err, -EPROTO, "%s answered %d: %.*s", url, answer->status,
 			length < 200 ? length : 200, (const char *)answer->body.data);
-	error_remedy(err, answer->status == 401 || answer->status == 403
-				  ? "set the token in WICK_TOKEN or as agent.token in the "
-				    "configuration"
-				  : "see the log of the server");
+	error_remedy(
+		err,
+		answer->status == 401 || answer->status == 403
+			? "set the token in WICK_TOKEN, or name a file that has it: --token-file"
+			: "see the log of the server");
 }
 
 /* Acts on an answer. Returns 0 if the window is done with, else a negative errno. */

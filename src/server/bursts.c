@@ -130,7 +130,7 @@ int burst_parse(struct burst *ret, const void *text, size_t size, struct error *
 
 	if (!service || !*service || strlen(service) >= sizeof(ret->service) || rate < 1 ||
 	    rate > BURST_RATE_MAX || seconds < 1 || seconds > BURST_SECONDS_MAX || hosts < 0) {
-		r = error_set(err, -EINVAL, "not an order for a burst");
+		r = error_set(err, -EINVAL, "the body does not describe a burst");
 		error_remedy(err,
 			     "send {\"service\": \"S\", \"rate\": 1000, \"seconds\": 60}: at most "
 			     "%u Hz and %u seconds",

@@ -72,7 +72,7 @@ static int check_exposure(const struct server *server, struct error *err)
 		return 0;
 	(void)error_set(err, -EPERM, "%s can be reached from other machines, but there %s",
 			config->address,
-			!has_tls && server->tokens.count == 0 ? "is no TLS and are no tokens"
+			!has_tls && server->tokens.count == 0 ? "is no TLS, and there are no tokens"
 			: !has_tls                            ? "is no TLS"
 							      : "are no tokens");
 	error_remedy(err,
@@ -331,7 +331,8 @@ int server_reload(struct server *server, struct error *err)
 
 	if (r == 0 && tokens.count == 0 && !is_loopback(server->config->address)) {
 		tokens_fini(&tokens);
-		r = error_set(err, -EPERM, "%s has no tokens any more; the old ones stay",
+		r = error_set(err, -EPERM,
+			      "%s has no tokens any more; the server keeps the old ones",
 			      server->token_path);
 		error_remedy(err, "stop the server, or add a token");
 	}

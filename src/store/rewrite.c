@@ -282,9 +282,9 @@ static int exchange(struct rewriting *rewriting)
 	int r;
 
 	if (store->generation != rewriting->generation || atomic_load(&store->database.failed)) {
-		(void)error_set(rewriting->err, -EAGAIN, "%s was opened again meanwhile",
+		(void)error_set(rewriting->err, -EAGAIN, "%s was reopened during the rewrite",
 				store->path);
-		error_remedy(rewriting->err, "nothing: it is done the next time");
+		error_remedy(rewriting->err, "do nothing: wick tries again later");
 		return -EAGAIN;
 	}
 	r = count_rows(rewriting);

@@ -146,7 +146,7 @@ int series_table_add(struct series_table *table, const struct store_series *seri
 	if (r == 1) {
 		r = error_set(err, -E2BIG, "service %.100s has too many types of profiles",
 			      series->service);
-		error_remedy(err, "send fewer types, or raise the number of series for a service");
+		error_remedy(err, "send fewer types of profiles");
 	} else if (r < 0) {
 		r = error_set(err, r, "out of memory");
 	}

@@ -233,8 +233,8 @@ static int ask(const struct command_context *context, struct server_request *req
 	int status;
 
 	if (choose(options, &question) > 1)
-		return command_misused(context,
-				       "lists, --top, --series and comparisons: one at a time");
+		return command_misused(
+			context, "lists, --top, --series and comparisons cannot be used together");
 	server_request_path(request, question.path);
 	if (!question.list)
 		server_request_add(request, "format", options->format);
