@@ -2,6 +2,7 @@
 #include "stacks.h"
 
 #include "codes.h"
+#include "hold.h"
 #include "modules.h"
 
 /* Frames of stacks that were asked for. */
@@ -258,8 +259,15 @@ uint32_t stacks_of_block(uint32_t domain, uint64_t address)
 PyObject *stacks_traceback_of_block(uint32_t domain, uint64_t address)
 {
 	uint32_t stack = stacks_of_block(domain, address);
+	PyObject *frames;
+	PyObject *hold;
 
 	if (stack == TRACE_NONE)
 		Py_RETURN_NONE;
-	return stacks_frames(stack);
+	hold = hold_get(); /* making tuples may run code of the program, which may drop all stacks */
+	if (!hold)
+		return NULL;
+	frames = stacks_frames(stack);
+	Py_DECREF(hold);
+	return frames;
 }

@@ -200,3 +200,35 @@ def test_threads_allocate_while_stacks_are_dropped(check, way):
         for thread in threads:
             thread.join()
         """, way=way))
+
+
+@pytest.mark.parametrize("what", ("clear_traces", "stop"))
+def test_the_garbage_collector_may_run_code_that_drops_stacks_while_one_is_looked_up(check, what):
+    """Tuples of frames are made one by one, and each may start a collection."""
+    check(lines("""
+        def deep(level):
+            return deep(level - 1) if level else bytearray(10)
+
+        def collected(phase, info):
+            if armed and phase == "stop":
+                calls.append(t.is_tracing())
+                t.<what>()
+
+        armed, calls = False, []
+        gc.callbacks.append(collected)
+        sys.setrecursionlimit(10000)
+        for _ in range(20):
+            gc.disable()
+            t.start(5000)
+            block = deep(3000)
+            gc.set_threshold(1)
+            gc.enable()
+            armed = True
+            frames = _tracer._get_object_traceback(block)
+            armed = False
+            assert len(frames) == 3002, len(frames)
+            assert {file for file, _ in frames} == {__file__}
+            t.stop()
+        if sys.version_info < (3, 12):  # later ones do not collect while a function runs
+            assert calls
+        """, what=what))

@@ -21,6 +21,7 @@ from ._events import Event, iter_events, mark, statistics
 from ._extension import _tracer, unrecorded as _unrecorded
 from ._filters import BaseFilter, DomainFilter, Filter, _normalize_filename
 from ._frames import Frame, Group, Trace, Traceback, _format_size
+from ._held import hold as _hold
 from ._install import install, uninstall
 from ._native import NativeFrame
 from ._pickles import format_of as _format_of
@@ -59,6 +60,7 @@ def get_object_traceback(obj):
     frames = _get_object_traceback(obj)
     if frames is None:
         return None
+    held = _hold()  # until the traceback has it: another thread may call stop()
     stack = _tracer.object_stack(obj)
     return Traceback(frames)._with(None if stack is None else _LiveStack(stack))
 
