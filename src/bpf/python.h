@@ -56,13 +56,12 @@ static long search_step(uint32_t index, void *context)
 	const struct python_layout *layout = &calls->layout;
 
 	(void)index;
-	if (calls->state == 0) {
-		if (calls->interpreter == 0 ||
-		    !read_word(calls->interpreter + layout->threads, &calls->state) ||
-		    !read_word(calls->interpreter + layout->interpreter_next, &calls->interpreter))
-			return 1;
-		return 0;
-	}
+	if (calls->state == 0)
+		return calls->interpreter == 0 ||
+		       !read_word(calls->interpreter + layout->threads, &calls->state) ||
+		       !read_word(calls->interpreter + layout->interpreter_next,
+				  &calls->interpreter);
+	calls->first_state = calls->first_state ?: calls->state;
 	if (is_own_thread(layout, calls->state, calls->thread_pointer)) {
 		calls->found = calls->state;
 		return 1;
@@ -70,7 +69,7 @@ static long search_step(uint32_t index, void *context)
 	return !read_word(calls->state + layout->thread_next, &calls->state);
 }
 
-/* Finds the state of the thread; 0: it has none. */
+/* Finds the state of the thread; 0: none. The only thread may still have an old pointer. */
 static __noinline uint64_t find_state(struct scratch *scratch)
 {
 	struct python_calls *calls = &scratch->python;
@@ -81,13 +80,15 @@ static __noinline uint64_t find_state(struct scratch *scratch)
 	if (known && is_own_thread(&calls->layout, *known, calls->thread_pointer) &&
 	    is_listed(&calls->layout, *known))
 		return *known;
-	calls->found = calls->state = calls->interpreter = 0;
+	calls->found = calls->state = calls->interpreter = calls->first_state = 0;
 	read_word(calls->layout.runtime + calls->layout.interpreters, &calls->interpreter);
 	bpf_loop(PYTHON_SEARCH, search_step, &scratch, 0);
 	/* Up to Linux 6.1, a value for a map may not be in a global function's argument. */
 	found = calls->found;
 	if (found != 0)
 		bpf_map_update_elem(&python_threads, &key, &found, BPF_ANY);
+	else if (THREAD_POINTER_MAY_BE_OLD && calls->is_alone)
+		found = calls->first_state;
 	return found;
 }
 
@@ -241,6 +242,7 @@ static __always_inline uint32_t append_calls(const struct task_struct *task,
 		return 0;
 	scratch->python.layout = *layout;
 	scratch->python.thread_pointer = thread_pointer_of(task);
+	scratch->python.is_alone = BPF_CORE_READ(task, signal, live.counter) == 1;
 	count = walk_python(scratch);
 	return count > 0 && count <= (int)BPF_WALK_DEPTH ? (uint32_t)count : 0;
 }

@@ -244,6 +244,21 @@ def test_threads_that_slept_before_the_recording_have_python_calls(wick, backgro
 
 
 @needs_ebpf
+@pytest.mark.root
+def test_a_thread_that_has_not_left_its_cpu_has_python_calls(wick):
+    """The kernel may not know yet where the variables of such a thread are: chrt keeps it on its CPU."""
+    loop = "import time\nend = time.process_time() + 0.15\nwhile time.process_time() < end: sum(range(100))"
+    for _ in range(5):
+        recording = wick.record(["chrt", "-f", "1", PYTHONS[0], "-S", "-c", loop], "--engine", "ebpf", "-F", "997",
+                                "--overhead", "off")
+        found = re.search(r"samples +(\d+) (?s:.*)python +([0-9.]+) % of samples have Python calls(?:.* (\d+) were)?",
+                          recording.stderr)
+        samples, percent, early = (float(part or 0) for part in found.groups()) if found else (0, 0, 0)
+        if samples - early >= 30:  # else the recorder got no CPU in time to find the interpreter
+            assert samples * percent / 100 >= (samples - early) * 0.5, recording.stderr
+
+
+@needs_ebpf
 @pytest.mark.parametrize("mode", [(), ("--mode", "wall"), ("--mode", "wall", "--waker")])
 def test_the_kernel_accepts_the_programs_that_read_python_calls(wick, mode):
     recording = wick.record([PYTHONS[-1], "-c", "1"], "--engine", "ebpf", *mode)

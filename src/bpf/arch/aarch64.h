@@ -88,6 +88,9 @@ static __always_inline bool preempt_count(const struct task_struct *task, uint32
 	return true;
 }
 
+/* A program sets it without the kernel, which learns it when the thread leaves its CPU. */
+#define THREAD_POINTER_MAY_BE_OLD 1
+
 static __always_inline uint64_t thread_pointer_of(const struct task_struct *task)
 {
 	return BPF_CORE_READ(task, thread.uw.tp_value);

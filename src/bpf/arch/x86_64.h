@@ -128,6 +128,9 @@ static __always_inline bool preempt_count(const struct task_struct *task, uint32
 
 #endif
 
+/* A new program asks the kernel to set it. */
+#define THREAD_POINTER_MAY_BE_OLD 0
+
 static __always_inline uint64_t thread_pointer_of(const struct task_struct *task)
 {
 	return BPF_CORE_READ(task, thread.fsbase);
