@@ -38,6 +38,7 @@ struct language_range {
 	uint64_t end;
 	/* A function that the loop calls to do its work: its frames are not shown either. */
 	bool is_inner;
+	bool begins_late; /* C code adds the call before it starts the loop */
 };
 
 /* The C library's thread id is its own structure, below the thread pointer of aarch64. */
@@ -120,7 +121,11 @@ const char *interpreter_language(const struct interpreter *interpreter);
 static inline struct language_range language_range_moved(const struct language_range *range,
 							 uint64_t bias)
 {
-	return (struct language_range){range->start + bias, range->end + bias, range->is_inner};
+	struct language_range moved = *range;
+
+	moved.start += bias;
+	moved.end += bias;
+	return moved;
 }
 
 #endif

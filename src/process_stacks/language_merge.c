@@ -89,14 +89,17 @@ uint32_t language_merge(const struct language_merge *merge, uint64_t *ret)
 	uint32_t loops = count_loops(merge, 0);
 	uint32_t gap = find_gap(merge);
 	bool from_root = merge->whole && gap == 0;
-	/* Loops at the leaf without calls, and the entries in the first of the others. */
+	/* Loops at the leaf without calls, calls there without a loop, entries in the first one. */
 	uint32_t empty = from_root && loops > entries ? loops - entries : 0;
-	uint32_t first = from_root && entries > loops ? entries - loops + 1 : 1;
-	uint32_t count = 0;
+	uint32_t more = from_root && entries > loops ? entries - loops : 0;
+	uint32_t late = merge->loop_count > 0 && merge->loops[0].begins_late ? more : 0;
+	uint32_t first = more - late + 1;
+	uint32_t count;
 	uint32_t at = 0;
 
 	if (loops == 0)
 		return 0;
+	count = put_calls(merge, &at, late, ret);
 	for (uint32_t i = 0; i < merge->count; i++) {
 		uint32_t calls = 0;
 

@@ -21,7 +21,8 @@
 /* Some loops call a function that does their work: [300, 400). */
 #define INNER 350
 
-static const struct language_range loops[] = {{100, 200, false}, {300, 400, true}};
+static const struct language_range loops[] = {{.start = 100, .end = 200},
+					      {.start = 300, .end = 400, .is_inner = true}};
 
 struct merge_case {
 	uint64_t pcs[MOST]; /* 0 ends them */
@@ -132,6 +133,26 @@ static void calls_without_a_loop_of_their_own_stay_in_order(void **state)
 	EXPECT(cases, true, false);
 }
 
+static void a_call_whose_loop_begins_later_is_the_leaf(void **state)
+{
+	static const struct language_range late = {.start = 100, .end = 200, .begins_late = true};
+	static const uint64_t pcs[] = {5, LOOP, 7};
+	static const uint64_t words[] = {C, B, D};
+	static const uint64_t expected[] = {C, 5, B, D, 7};
+	struct language_merge merge = {.loops = &late,
+				       .loop_count = 1,
+				       .pcs = pcs,
+				       .count = 3,
+				       .words = words,
+				       .word_count = 3,
+				       .whole = true};
+	uint64_t merged[6];
+
+	(void)state;
+	assert_int_equal(language_merge(&merge, merged), 5);
+	assert_memory_equal(merged, expected, sizeof(expected));
+}
+
 static void what_lacks_its_root_is_matched_from_the_leaf(void **state)
 {
 	static const struct merge_case cases[] = {
@@ -161,6 +182,7 @@ int main(void)
 		cmocka_unit_test(the_function_that_works_for_a_loop_is_left_out),
 		cmocka_unit_test(a_loop_that_has_just_begun_stays),
 		cmocka_unit_test(calls_without_a_loop_of_their_own_stay_in_order),
+		cmocka_unit_test(a_call_whose_loop_begins_later_is_the_leaf),
 		cmocka_unit_test(what_lacks_its_root_is_matched_from_the_leaf),
 		cmocka_unit_test(native_frames_can_be_left_out),
 	};

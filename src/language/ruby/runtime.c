@@ -45,6 +45,7 @@ static bool read_file(struct elf_file *elf, const char *path, void *ret_facts)
 	ret->vm_pointer = found[0].vaddr;
 	read_version(elf, found[1].vaddr, ret);
 	ret->loop_count = loop_code_find(elf, "rb_vm_exec", ret->loops);
+	ret->loops[0].begins_late = true;
 	if (ret->loop_count > 0 &&
 	    loop_code_callee(elf, &ret->loops[0], CORE_BYTES, &ret->loops[ret->loop_count]))
 		ret->loops[ret->loop_count++].is_inner = true;
