@@ -264,7 +264,8 @@ PyObject *stacks_traceback_of_block(uint32_t domain, uint64_t address)
 
 	if (stack == TRACE_NONE)
 		Py_RETURN_NONE;
-	hold = hold_get(); /* making tuples may run code of the program, which may drop all stacks */
+	hold = hold_get(); /* making tuples may run code of the program, which may drop all stacks
+			    */
 	if (!hold)
 		return NULL;
 	frames = stacks_frames(stack);

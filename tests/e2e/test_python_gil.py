@@ -61,6 +61,11 @@ def test_waiting_for_the_lock_is_a_state(wick, python):
     assert WAITING in {row["name"] for row in rows}
 
 
+def test_a_program_without_the_lock_is_told_apart_from_an_idle_one(wick):
+    recording = wick.record(["sleep", "0.2"], "--engine", "ptrace", "-F", 499, "--gil", "--overhead", "off")
+    assert "no thread was seen with Python's global lock; record without --gil" in recording.stderr
+
+
 def test_engines_that_do_not_know_refuse(wick):
     done = wick.run("record", "--gil", "--engine", "perf", "--", "true")
     assert done.returncode in (1, 2) and "--gil" in done.stderr

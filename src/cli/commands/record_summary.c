@@ -310,6 +310,8 @@ static const char *why_empty(const struct record_result *result)
 		return "the target is stopped; continue it with: kill -CONT PID";
 	if (result->stats.why_none[0])
 		return result->stats.why_none;
+	if (result->stats.python.others > 0)
+		return "no thread was seen with Python's global lock; record without --gil";
 	if (result->stats.run_ns > 0 && !result->stats.granted.kernel)
 		return "the target spent its time in the kernel, or is a set-user-id program; only "
 		       "root may sample these here: run as root";
