@@ -37,12 +37,12 @@ enum aggregate_column {
 int aggregate(struct selection *selection, const struct aggregate_question *question,
 	      struct answer *ret, struct error *err);
 
-/* Expressions that stay within the ends of the result's type, which sums may leave. */
+/* Sums that are limited to the range of the result's type, because they may exceed it. */
 #define SQL_SAMPLES_SUM "least(sum(samples), 9223372036854775807)::UBIGINT"
 #define SQL_VALUE_SUM                                                                              \
 	"greatest(least(sum(value), 9223372036854775807), -9223372036854775808)::BIGINT"
 
-/* The summary of a series, from what it has at each time, from rows. */
+/* The sums of each series in an hour, from its sums at each time, which come from rows. */
 #define HOUR_SUMS_SQL                                                                              \
 	"SELECT series, least(sum(samples), 9223372036854775807)::UBIGINT AS samples, "            \
 	"greatest(least(sum(value), 9223372036854775807), -9223372036854775808)::BIGINT AS "       \

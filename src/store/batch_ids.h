@@ -4,7 +4,8 @@
 
 /*
  * batch_ids: which batches were stored already, by a 128-bit hash of their ids. They are forgotten
- * after a week: no sender keeps a batch for so long.
+ * after a week, so a batch that is sent again later is stored twice. An agent keeps a window for a
+ * day, unless --spool-age is longer.
  */
 
 #include <stdbool.h>

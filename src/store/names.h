@@ -10,8 +10,8 @@
  *	function   name, file, module
  *
  * Ids are dense and never change: rows on disk refer to them. A location with a name is known by
- * that name and not by its address, so that all addresses of a line are one. A location without is
- * known by build id and address, and may be given a name later.
+ * that name and not by its address, so that all addresses of a line are one. A location without one
+ * is known by build id and address, and may be given a name later.
  *
  * What is new in memory is on disk after names_save() and the caller's commit. Until then the next
  * names_save() writes it again: a commit that failed needs no undoing.
@@ -66,8 +66,8 @@ uint32_t names_location(struct names *names, struct names_location key,
 /* Makes a location that was added to the array findable. 0 or -ENOMEM. */
 int names_index_location(struct names *names, uint32_t id);
 
-/* Adds the stacks of a profile for which wanted is 1 instead of 0. Sets that to their ids. 0 or
- * -ENOMEM. */
+/* Adds the stacks of a profile whose item in wanted is 1, not 0, and sets the item to the id of the
+ * stack. 0 or -ENOMEM. */
 int names_add(struct names *names, const struct profile *profile, uint32_t *wanted);
 
 /* Replaces the names of addresses; unknown ids are ignored. The changed ones are in ret. */

@@ -7,8 +7,8 @@
  * Parquet file for each hour that is closed.
  *
  * The table "files" lists the files that count. A file that is not in it is left over from a crash
- * and is removed. A file whose bytes are not those that were written is damaged: it is named and
- * left out, and the rest goes on.
+ * and is removed. A file whose bytes are not those that were written is damaged: it is reported
+ * and left out of answers, which come from the others.
  */
 
 #include <stdatomic.h>
@@ -83,9 +83,10 @@ void row_files_recheck(struct row_files *files);
 void row_files_put_path(const struct row_files *files, struct bytes *sql, const char *path);
 
 /*
- * What reads files as a table with the columns of a hot one: before and after the list of paths.
- * Most types have the same value for each sample: a file has samples, that value (weight), and what
- * it does not explain (rest), which takes half of the space of samples and values.
+ * SQL that reads files as a table with the columns of a hot one, and service and type: the parts
+ * before and after the list of paths. In most types each sample has the same value. So a file has
+ * the samples, that value (weight), and what it does not explain (rest): half the size of samples
+ * and values.
  */
 #define ROW_FILES_READ                                                                             \
 	"(SELECT service, type, stack, series, time, samples, samples * weight + rest AS value "   \

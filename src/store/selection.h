@@ -3,7 +3,7 @@
 #define WICK_STORE_SELECTION_H
 
 /*
- * selection: a question to the store on its way: the series that a selector chooses, and the SQL
+ * selection: a query of the store while it runs: the series that a selector chooses, and the SQL
  * that reads their rows.
  *
  * It holds the locks of the store from begin to end: files stay where they are.
@@ -40,12 +40,12 @@ int selection_begin(struct selection *selection, struct store *store,
 		    const struct store_selector *selector, struct error *err);
 void selection_end(struct selection *selection);
 
-/* Which rows: those of tables and files, or only those that no summary of an hour has. */
+/* Which rows: those of tables and files, or only those that are in no summary of an hour. */
 enum selection_rows { ROWS_ALL, ROWS_NOT_SUMMED };
 
 /*
  * Appends "SELECT columns FROM …" for all chosen rows, whose columns are series, time, stack,
- * samples and value. condition is another one for the rows, or NULL.
+ * samples and value. condition is one more condition for rows, or NULL.
  */
 void selection_put_rows(struct selection *selection, struct bytes *sql, const char *columns,
 			const char *condition, enum selection_rows which);

@@ -6,8 +6,9 @@
  * series: which labels a number stands for.
  *
  * A series is known by its labels, put together as one text. Ids begin with 1 and never change.
- * When a service has too many, new ones lose their labels to the value "other", and when that does
- * not help, their host and release too: one service cannot fill the store with names.
+ * When a service has too many, new ones have the single label other="other" instead of their own,
+ * and when that does not help, host and release are "other" too: one service cannot fill the store
+ * with names.
  *
  * What is new is saved like the names are (names.h). One thread changes it at a time.
  */

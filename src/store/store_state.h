@@ -19,7 +19,7 @@
 #include "store/series.h"
 #include "store/store.h"
 
-/* The stack of a row that only says: at this time there were levels (see gauges in query.c). */
+/* The stack of a row that only says: at this time there were levels (see aggregate.h). */
 #define STACK_MARK UINT32_MAX
 
 struct store {
