@@ -2,7 +2,7 @@
 #ifndef WICK_AGENT_DELIVERY_H
 #define WICK_AGENT_DELIVERY_H
 
-/* delivery: the way of windows from an agent to a server: into a spool, and from there by HTTP. */
+/* delivery: takes windows from an agent to a server: into a spool, and from there by HTTP. */
 
 #include <stdint.h>
 

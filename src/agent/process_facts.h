@@ -3,7 +3,7 @@
 #define WICK_AGENT_PROCESS_FACTS_H
 
 /*
- * process_facts: what tells to which service a process belongs.
+ * process_facts: what shows which service a process belongs to.
  *
  * Arguments are never read, and of the environment only three variables are kept: both may contain
  * secrets. Other users write these texts, so they are cut to a length and control characters are

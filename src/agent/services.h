@@ -44,8 +44,8 @@ bool services_meet(struct services *services, const struct dictionary *dictionar
 		   uint32_t process);
 
 /*
- * Finds the labels of all processes that others met, which had other rules; those that have ended
- * keep their labels.
+ * Finds labels for all processes of `others`, which has other rules; processes that have ended keep
+ * the labels they have there.
  */
 void services_meet_again(struct services *services, const struct services *others,
 			 const struct dictionary *dictionary);

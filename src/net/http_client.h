@@ -22,8 +22,8 @@ struct error;
 struct http_client;
 
 struct http_client_config {
-	const char *token;   /* sent as Authorization: Bearer; NULL: none; copied */
-	const char *ca_file; /* certificates to trust instead of the system's; NULL; copied */
+	const char *token;           /* sent as Authorization: Bearer; NULL: none; copied */
+	const char *ca_file;         /* certificates to trust; NULL: the system's; copied */
 	uint64_t connect_timeout_ms; /* 0: 10 s */
 	uint64_t timeout_ms;         /* of a whole request; 0: 60 s */
 };

@@ -41,8 +41,7 @@ struct http_call {
 const char *http_call_header(const struct http_call *request, const char *name);
 const char *http_call_query(const struct http_call *request, const char *name);
 
-/* What it answers; zeros are "200 OK" without a body. Body and remarks are released by the server.
- */
+/* What it answers; zeros are "200 OK" without a body. The server releases the body. */
 struct http_response {
 	unsigned int status;
 	struct bytes body;

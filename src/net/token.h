@@ -53,7 +53,7 @@ const char *token_access_name(enum token_access access);
 /* "read", "write" or "admin"; TOKEN_NONE for any other word. */
 enum token_access token_access_of(const char *word);
 
-/* Whether a token with this access may do what needs another. */
+/* Whether a token with the access `has` may do what requires `needs`. */
 bool token_allows(enum token_access has, enum token_access needs);
 
 /* Reads the file; without one there are no tokens. The caller releases it with tokens_fini(). */

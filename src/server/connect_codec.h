@@ -36,8 +36,8 @@ json_t *connect_read(const struct connect_field *fields, const void *data, size_
 void connect_write(const struct connect_field *fields, const json_t *message, bool as_json,
 		   struct bytes *out);
 
-/* A string of JSON: jansson's json_string(), whose name base/json.c has. NULL if it is not UTF-8.
- */
+/* In place of jansson's json_string(), because base/json.h has a function of that name. NULL if
+ * the text is not UTF-8. */
 json_t *connect_string(const char *text);
 
 /* The value of a field that may be a number or a string with one. */

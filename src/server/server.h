@@ -5,7 +5,7 @@
 /*
  * server: receives windows, stores them and answers queries over HTTP.
  *
- * It listens on loopback unless it has TLS and tokens. Everything it keeps is below one folder:
+ * It listens beyond loopback only with TLS and tokens. Everything it keeps is below one folder:
  * the store, the tokens and the audit log. It prints nothing: config->log receives lines of JSON.
  */
 
@@ -31,7 +31,7 @@ struct server_config {
 	size_t max_decoded_bytes; /* of a body, decompressed */
 	unsigned int max_connections;
 	double requests_per_second;
-	unsigned int burst_hosts;                  /* bursts that may run at once */
+	unsigned int burst_hosts;                  /* that may run a burst at once */
 	uint64_t burst_interval_s;                 /* between two bursts of a service */
 	void (*log)(void *self, const char *line); /* any thread */
 	void *log_self;
