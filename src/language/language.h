@@ -41,7 +41,10 @@ struct language_range {
 	bool begins_late; /* C code adds the call before it starts the loop */
 };
 
-/* The C library's thread id is its own structure, below the thread pointer of aarch64. */
+/*
+ * How far a thread id may be below the thread pointer. It is the address of the C library's own
+ * structure of the thread, which ends at the thread pointer on aarch64 and starts there on x86-64.
+ */
 #if defined(__aarch64__)
 #define LANGUAGE_THREAD_SLACK 8192u
 #else

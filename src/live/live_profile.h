@@ -68,8 +68,8 @@ void live_profile_free(struct live_profile *live); /* NULL is fine */
 struct sink *live_profile_sink(struct live_profile *live);
 
 /*
- * On which side of its time a sample covers. Call it before the first sample; by default samples
- * cover nothing.
+ * Whether a sample covers the time before or after its own. Call it before the first sample; by
+ * default samples cover nothing.
  */
 void live_profile_set_cover(struct live_profile *live, enum sample_cover_side side);
 

@@ -3,7 +3,7 @@
 #define WICK_LIVE_LIVE_SESSION_H
 
 /*
- * live_session: runs an engine on a target without making a recording, for live views.
+ * live_session: runs an engine on a target without a recording, for live views and the agent.
  *
  * It handles the signals that end or suspend a program, and SIGWINCH: from live_session_open() on
  * they are events. If the session is closed before a program that it started ends, the program is

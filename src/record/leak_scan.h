@@ -5,8 +5,7 @@
 /*
  * leak_scan: looks for leaks in a recorded process and writes the result to the recording.
  *
- * Threads: all functions are called by the thread that drives the engine, because ptrace is tied to
- * it.
+ * Threads: all functions are called by the thread that drives the engine, because they drain it.
  *
  * The process is stopped, its pending events are drained, and then it continues. The scan examines
  * a copy of the process (a fork), or the process itself if it is waiting at its exit. Which blocks

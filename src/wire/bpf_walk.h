@@ -9,8 +9,8 @@
  * Fixed widths, no pointers. Both sides are from one build: no version is needed.
  *
  * Tables are in a store of 8-byte words, numbered across all its chunks. A table has its rows
- * (struct unwind_row, but with rules of the common dictionary), and its pages: for each KiB of code
- * the row that applies at its start.
+ * (struct unwind_row, but with rules of the common dictionary), and its pages: for each 256 bytes
+ * of code the row that applies at their start, or the rule if there is only one.
  */
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
 
 /*
  * bpf_programs: the BPF programs that make a perf engine's samples, and the state that
- * decoding their records needs. The perf engine calls them through base; see
+ * decoding their records needs. The perf engine calls them through the member base; see
  * perf_programs.h for the order of calls.
  *
  *	bpf_sample	stacks, and times off the CPUs

@@ -17,7 +17,7 @@ struct code_key;
 struct python_reader;
 struct ruby_layout;
 
-/* Longer names are truncated; of longer sequences, the first line is known. */
+/* Longer names are truncated; of longer sequences, only the first line is known. */
 #define RUBY_NAME_MAX 1024u
 #define RUBY_FILE_MAX 4096u
 #define RUBY_CODE_MAX (1u << 17) /* words */

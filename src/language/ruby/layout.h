@@ -8,8 +8,7 @@
  *
  *	ruby_current_vm_ptr -> vm -> main thread -> thread … -> main thread
  *	                                |-> execution context (of the fiber that runs)
- *	                                       |-> stack: frames, the innermost at the lowest
- *address
+ *	                                       |-> stack: frames, the innermost first
  *	                                              |-> iseq -> body -> label, path, lines
  */
 

@@ -16,7 +16,7 @@
 
 enum sample_cover_side { SAMPLE_COVERS_NOTHING, SAMPLE_COVERS_BEFORE, SAMPLE_COVERS_AFTER };
 
-/* On which side of its time a sample of an off-CPU thread covers, for an engine. */
+/* Whether samples of off-CPU threads cover the time before or after their own, for an engine. */
 enum sample_cover_side sample_cover_side_of(const char *engine);
 
 struct sample_cover {

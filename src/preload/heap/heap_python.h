@@ -7,8 +7,8 @@
  * often the same whoever called.
  *
  * Each allocation of a thread that runs Python hashes them, and they are read if the stack is new.
- * Whether a thread runs Python is found out only when its native stack is new: the interpreter's
- * loop is in it.
+ * Whether a thread runs Python is found out only when its native stack is new: a thread that begins
+ * to run Python has the interpreter's loop in a new stack.
  */
 
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 struct preload_thread;
 
 /*
- * Hashes the calls of the running thread, if it is known to run Python, or if that is to be found
- * out: calls_hash of its heap_memory.
+ * Sets calls_hash in the heap_memory of the running thread: a hash of its calls, or 0 if it has
+ * none or is not known to run Python. With find_out, calls are looked for in any case.
  */
 void heap_python_look(struct preload_thread *thread, bool find_out);
 

@@ -10,13 +10,13 @@
  * corrupted, invalid, value {name, unit, total}) and either
  *
  *	by, rows [{name, module, file, self, total, self_percent, total_percent,
- *	           self_samples, samples}], more         (no file but by function
+ *	           self_samples, samples}], more         (file only by function
  *	           and line, no module by thread, process or state; more: rows beyond the limit)
  *
  * where a profile with several values has in its head values [{name, unit, total}], ratios {ipc,
  * cache_miss_share, branch_miss_share, as its values allow} and values_left_out (names, only when
- * there were too many), and in each row values {NAME: {self, total}} of all but the chosen one and
- * samples, and ratios {…}, as has a node;
+ * there were too many); each row or node has values {NAME: {self, total}}, without the chosen value
+ * and samples, and ratios {…};
  *
  * or, for a tree, in pre-order, with parent as an index into nodes (-1: the root)
  *
