@@ -19,8 +19,8 @@
 #include "recording/writer.h"
 
 /*
- * otlp: OpenTelemetry ProfilesData and ExportProfilesServiceRequest, package
- *profiles.v1development:
+ * otlp: OpenTelemetry ProfilesData and ExportProfilesServiceRequest, of the package
+ * profiles.v1development:
  *
  *	data ── resource_profiles ── scope_profiles ── profile ── sample
  *	  └─ dictionary

@@ -11,8 +11,8 @@
  *
  * Each loop is replaced by the calls up to the next one that C code made. A loop without calls, at
  * the moment that it begins or ends, stays. Some loops are two functions: the one that C code calls
- * counts, and the other one, which it calls, is left out. A call whose loop begins later is the
- *leaf.
+ * counts, and the other one, which it calls, is left out. Where C code adds a call
+ * before it starts the loop (begins_late), a call without a loop is the leaf.
  */
 
 #include <stdbool.h>

@@ -11,7 +11,7 @@
  *   registers_…(), CPU_…, CALL_…   access to both
  *   preempt_count()             what the CPU is doing, as the kernel counts it; see interrupt.h
  *   thread_pointer_of()         where a thread's own variables are, when it last left its CPU
- *   THREAD_POINTER_MAY_BE_OLD   1: until then, that of the program before is there
+ *   THREAD_POINTER_MAY_BE_OLD   1: after an exec, it is the old one until the thread leaves its CPU
  */
 
 #if defined(__TARGET_ARCH_arm64)
