@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")])
 EXAMPLES = ("sh", "console", "c")
 PROGRAMS = ("python",)  # run by tests/python
-PICTURES = ("", "text", "json", "ini", "yaml")
+PICTURES = ("", "text", "json", "ini", "yaml", "sql")
 COMMAND = re.compile(r"^(?:\$ |sudo |wick |make |cc |gcc |perf record |docker |kubectl |python3? |tests/|scripts/|WICK_\w+=)",
                      re.MULTILINE)
 FENCE = re.compile(r"(?:^<!-- (?P<remark>[^\n]*) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$",

@@ -36,7 +36,8 @@ HELP_NOT_RUN = {
     "wick help --man config | man -l -": "man is not installed everywhere",
     "wick export --format samples app.wick | jq .comm": "jq is not installed everywhere",
     "sudo wick agent --once 60s -o window.wick": "takes a minute",
-    "sudo WICK_TOKEN=... wick agent --server https://wick.example.org:4040": "goes on until it is stopped",
+    "sudo wick agent --server https://wick.example.org:4040 --token-file /etc/wick/token":
+        "goes on until it is stopped",
 }
 # Commands none of whose examples are run, and why.
 HELP_COMMANDS_NOT_RUN = {

@@ -401,7 +401,8 @@ static const struct option_spec table[] = {
 		 "then all stacks lose their outer frames, then sampling pauses for a minute"},
 	{"symbolize", 0, OPTION_ENUM(struct agent_options, symbolize, "agent", "server"),
 	 .key = "agent.symbolize",
-	 .help = "who finds the names of functions: the agent, or the server by build ID"},
+	 .help = "agent: send names of functions; server: send build IDs and addresses, which "
+		 "cost the host less; the server keeps them, but looks up no names yet"},
 	{"rule", 0, OPTION_LIST(struct agent_options, rules), .argument = "RULE",
 	 .key = "agent.rules",
 	 .help = "how to name services: SOURCE, SOURCE=PATTERN or SOURCE=PATTERN:NAME, where "
