@@ -67,6 +67,7 @@ NEEDS = {
     "ebpf": ebpf_works,
     "perf": lambda: not REFUSAL and shutil.which("perf"),
     "go": lambda: shutil.which("go"),
+    "ruby": lambda: shutil.which("ruby"),
     "cc": lambda: shutil.which("cc") and shutil.which("pkg-config"),
     "cgroup2": lambda: os.geteuid() == 0 and cgroup2(),
     "rights": lambda: os.geteuid() == 0,
@@ -140,6 +141,7 @@ def places(tmp_path_factory, recordings):
         (place / "bin/wick").symlink_to(WICK.resolve())
         (place / "bin/sudo").write_text('#!/bin/sh\nexec "$@"\n', encoding="ascii")
         (place / "bin/sudo").chmod(0o755)
+        (place / "app.rb").write_text("puts (1..300000).sum { |number| number * number }\n", encoding="ascii")
         (place / "app.py").write_text("print(sum(number * number for number in range(300000)))\n", encoding="ascii")
         for name in ("app", "app-old", "app-new", "test"):
             shutil.copy(WORKLOADS / "app", place / name)

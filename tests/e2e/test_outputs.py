@@ -74,6 +74,8 @@ def test_no_source_file_creates_outputs_of_its_own():
         "src/base/file/cache_dir.c",  # the caches, 0600 in a folder 0700
         "src/engine/signal/session.c",  # what a recorded program shares with wick, the same
         "src/preload/session_file.c",
+        "src/agent/spool.c",  # windows on their way, 0600 in a folder 0700
+        "src/server/audit.c",  # grows for ever, 0600
     }
     found = {str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.c")
              if re.search(r'O_CREAT\b|\bcreat\(|fopen\([^;]*"[wa]', path.read_text(encoding="utf-8"))}
