@@ -254,16 +254,28 @@ static int take_frames(struct reading *reading, uint64_t stack)
 	return r;
 }
 
+/* Sets what one value stands for. */
+static void set_weight(const struct reading *reading, const struct profile_head *head,
+		       struct import_sample *sample, uint64_t value)
+{
+	uint64_t each_ns = head->period > 0 ? head->period : 1;
+
+	if (counts_samples(reading, head->type))
+		sample->times = value;
+	else
+		sample->times = head->period > 0 ? (value + each_ns / 2) / each_ns : 1;
+	sample->weight = value;
+	if (is_timed(reading, head) && value < UINT64_MAX / each_ns)
+		sample->weight = value * each_ns;
+}
+
 /* Writes the values of a sample: one for each time, or their sum. */
 static int put_values(struct reading *reading, const struct profile_head *head,
 		      struct import_sample *sample, struct error *err)
 {
-	bool counts = counts_samples(reading, head->type);
-	bool timed = is_timed(reading, head);
 	size_t values = reading->values.count;
 	size_t times = reading->times.count;
 	size_t n = times > 0 && (values == times || values == 0) ? times : 1;
-	uint64_t each_ns = head->period > 0 ? head->period : 1;
 	size_t i;
 	size_t k;
 	int r = 0;
@@ -277,12 +289,7 @@ static int put_values(struct reading *reading, const struct profile_head *head,
 		if (value == 0 || value > INT64_MAX)
 			continue; /* a decrease is not a cost */
 		sample->since_ns = time_ns > reading->first_ns ? time_ns - reading->first_ns : 0;
-		sample->times = counts ? value : (value + each_ns / 2) / each_ns;
-		if (!counts && head->period == 0)
-			sample->times = 1;
-		sample->weight = value;
-		if (timed && value < UINT64_MAX / each_ns)
-			sample->weight = value * each_ns;
+		set_weight(reading, head, sample, value);
 		r = import_sample(reading->builder, sample, err);
 	}
 	return r;
@@ -354,7 +361,8 @@ static bool otlp_recognise(const uint8_t *data, size_t size)
 		return false;
 	(void)cursor_u8(&in);
 	(void)cursor_varint(&in); /* the first megabyte may be less than the message */
-	if (in.failed || cursor_left(&in) == 0 || !memchr("\x0a\x12\x1a\x22\x2a", *in.at, 5))
+	if (in.failed || cursor_left(&in) == 0 || *in.at == '\0' ||
+	    !strchr("\x0a\x12\x1a\x22\x2a", *in.at))
 		return false;
 	for (i = 0; i < size && i < 512; i++)
 		if (data[i] < 0x08)

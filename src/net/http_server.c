@@ -378,7 +378,8 @@ static void on_completed(void *self, struct MHD_Connection *connection, void **c
 	*context = NULL;
 }
 
-static void on_log(void *self, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void on_log(void *self, const char *format,
+							 va_list arguments)
 {
 	char line[256];
 

@@ -145,7 +145,7 @@ static int read_match(struct parser *parser)
 {
 	char name[256];
 	char value[SELECTOR_BYTES_MAX];
-	enum store_match_kind kind;
+	enum store_match_kind kind = MATCH_EQUAL;
 	int r = read_name(parser, name, sizeof(name));
 
 	if (r == 0)

@@ -643,6 +643,17 @@ static int arm_programs(struct perf_engine *engine, const struct engine_config *
 	return r;
 }
 
+static int check_period(const struct perf_engine *engine, const struct engine_config *config,
+			struct error *err)
+{
+	if (!engine->clock || config->period == 0 || config->period >= LEAST_PERIOD_NS)
+		return 0;
+	(void)error_set(err, -EINVAL, "a period of %llu ns is too short for a clock",
+			(unsigned long long)config->period);
+	error_remedy(err, "give -c %u or more, or a rate with -F", (unsigned int)LEAST_PERIOD_NS);
+	return -EINVAL;
+}
+
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
 	      struct perf_programs *programs, struct perf_engine **ret, struct error *err)
 {
@@ -662,13 +673,10 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 		return err && err->code < 0 ? err->code : -EINVAL;
 	}
 	engine->clock = engine->kind->clock;
-	if (engine->clock && config->period > 0 && config->period < LEAST_PERIOD_NS) {
+	r = check_period(engine, config, err);
+	if (r < 0) {
 		perf_close(engine);
-		(void)error_set(err, -EINVAL, "a period of %llu ns is too short for a clock",
-				(unsigned long long)config->period);
-		error_remedy(err, "give -c %u or more, or a rate with -F",
-			     (unsigned int)LEAST_PERIOD_NS);
-		return -EINVAL;
+		return r;
 	}
 	engine->machine = target->kind == TARGET_MACHINE;
 	engine->by_cpu = engine->machine || target->kind == TARGET_CGROUP;
