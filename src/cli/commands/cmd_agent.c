@@ -358,7 +358,7 @@ static const struct option_spec table[] = {
 	{"token-file", 0, OPTION_STRING(struct agent_options, token_file), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .key = "agent.token_file",
 	 .help = "a file whose first line is the token, unless WICK_TOKEN is set"},
-	{"ca-file", 0, OPTION_STRING(struct agent_options, ca_file), .argument = "FILE",
+	{"ca", 0, OPTION_STRING(struct agent_options, ca_file), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .key = "agent.ca_file",
 	 .help = "certificates of authorities to trust instead of those of the system"},
 	{"metrics", 0, OPTION_STRING(struct agent_options, metrics), .argument = "FILE",
