@@ -21,11 +21,13 @@
 
 #include "engine/signal/heap_ring.h"
 #include "engine/signal/process_file.h"
+#include "engine/signal/python_frames.h"
 #include "engine/signal/tick_clock.h"
 #include "engine/signal/user_events.h"
 #include "model/entity.h"
 #include "model/heap_event.h"
 #include "model/sink.h"
+#include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/raw_stacks.h"
 
@@ -261,12 +263,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (process_file_open(folder, NAME, &file) == 0) {
 		struct process_tracker *tracker = process_tracker_new(&sink);
 		struct raw_stacks *stacks = raw_stacks_new(&sink, tracker);
+		struct python_frames python = {.tracker = tracker,
+					       .interpreters = interpreters_new()};
 
 		process_tracker_set_offline(tracker);
 		file->overwritten = (data[0] & GIVES_UP_OLDEST) != 0;
 		reading.told = user_events_new(&sink);
 		if (data[0] & HEAP)
-			reading.heap = heap_rings_new(&sink, tracker, stacks, &clock,
+			reading.heap = heap_rings_new(&sink, &python, stacks, &clock,
 						      data[0] & SAMPLED ? 524288 : 0);
 		if (!reading.told || !stacks || (data[0] & HEAP && !reading.heap))
 			abort();
@@ -274,6 +278,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		heap_rings_free(reading.heap);
 		user_events_free(reading.told);
 		raw_stacks_free(stacks);
+		interpreters_free(python.interpreters);
 		process_tracker_free(tracker);
 		process_file_close(file);
 	}
