@@ -192,6 +192,7 @@ def test_windows_arrive_one_after_another_with_id_time_and_token(wick, backgroun
     assert list((wick.folder / "spool").glob("*.wick")) == []
 
 
+@takes_windows
 def test_a_server_that_fails_delays_and_dies_loses_nothing(wick, background, server):
     background(workload("split", 600000))
     one = server()
