@@ -154,7 +154,9 @@ static size_t resolve(struct raw_stacks *stacks, const struct tracked_process *p
 		struct frame frame = {.kind = FRAME_TRUNCATED};
 
 		if (python_is_word(stack->pcs[i])) {
-			if (!call_frame(stacks->sink, stack->interpreter, stack->pcs[i], &frame))
+			/* A program that damages its ring may have calls and no interpreter. */
+			if (!stack->interpreter ||
+			    !call_frame(stacks->sink, stack->interpreter, stack->pcs[i], &frame))
 				continue;
 		} else if (stack->pcs[i] != RAW_STACK_GAP) {
 			frame = tracked_process_frame(process, stack->time_ns, stack->pcs[i]);
