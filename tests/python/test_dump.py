@@ -268,6 +268,26 @@ for name in ("held", "held.wick"):
     assert [json.loads(line) for line in done.stdout.splitlines()] == [expected, expected]
 
 
+def test_a_file_that_is_not_a_snapshot_is_refused_with_words(check, libwick):
+    check("""
+import pickle, wick.tracemalloc as t
+t.start()
+t.take_snapshot().dump("held.json")
+t.stop()
+open("empty", "w").close()
+try:
+    t.Snapshot.load("held.json")
+except pickle.UnpicklingError as error:
+    assert "held.json is not a snapshot" in str(error), error
+else:
+    raise AssertionError("it was loaded")
+try:
+    t.Snapshot.load("empty")
+except EOFError as error:
+    assert str(error) == "Ran out of input"
+""", env=libwick)
+
+
 def test_the_standard_module_loads_results_that_a_snapshot_carries(check):
     check("""
 import tracemalloc, wick.tracemalloc as t

@@ -7,7 +7,6 @@ written as the call that finds it: getattr(import_module("tracemalloc"), "Snapsh
 """
 import copyreg
 import importlib
-import io
 import os
 import pickle
 import sys
@@ -78,18 +77,13 @@ def dump(snapshot, filename):
 
 def load(filename):
     with open(filename, "rb") as file:
-        start = file.read(16)
-        file.seek(0)
-        if not start.startswith((b"\x80", b"c", b"(")):
-            return _load_other(filename)
-        return _Unpickler(file).load()
-
-
-def _load_other(filename):
-    """Files that are not pickles; the pickle module says what is wrong with the rest."""
-    with open(filename, "rb") as file:
         if file.read(5) == b"\x89WICK":
             from wick import _dump
             return _dump.load_snapshot(filename)
         file.seek(0)
-        return _Unpickler(io.BytesIO(file.read())).load()
+        try:
+            return _Unpickler(file).load()
+        except pickle.UnpicklingError as error:
+            raise pickle.UnpicklingError(
+                f"{error}: {os.fsdecode(filename)} is not a snapshot; load() reads files that Snapshot.dump() wrote "
+                "as a pickle or as .wick, and no other format") from None
