@@ -48,6 +48,19 @@ static __always_inline bool is_listed(const struct python_layout *layout, uint64
 	       read_word(from + layout->threads, &to) && to == state;
 }
 
+/* The innermost frame of a thread state; 0: none. */
+static __always_inline uint64_t first_frame(const struct python_layout *layout, uint64_t state)
+{
+	uint64_t frame = 0;
+
+	if (!read_word(state + layout->frame, &frame))
+		return 0;
+	if (layout->c_frame != PYTHON_NO_OFFSET && frame != 0 &&
+	    !read_word(frame + layout->c_frame, &frame))
+		return 0;
+	return frame;
+}
+
 /* One step of the search: a thread, or the next interpreter when there are no more. */
 static long search_step(uint32_t index, void *context)
 {
@@ -62,11 +75,24 @@ static long search_step(uint32_t index, void *context)
 		       !read_word(calls->interpreter + layout->interpreter_next,
 				  &calls->interpreter);
 	calls->first_state = calls->first_state ?: calls->state;
-	if (is_own_thread(layout, calls->state, calls->thread_pointer)) {
-		calls->found = calls->state;
-		return 1;
+	if (!is_own_thread(layout, calls->state, calls->thread_pointer))
+		return !read_word(calls->state + layout->thread_next, &calls->state);
+	/* It has one state in each interpreter; that of one without calls is of no use. */
+	if (calls->is_single || first_frame(layout, calls->state) != 0) {
+		calls->states[calls->state_count & (PYTHON_STATES - 1)] = calls->state;
+		calls->state_count++;
 	}
-	return !read_word(calls->state + layout->thread_next, &calls->state);
+	calls->state = 0;
+	return calls->is_single || calls->state_count == PYTHON_STATES;
+}
+
+/* Whether the process has one interpreter. */
+static __always_inline bool is_single(const struct python_layout *layout, uint64_t *ret_first)
+{
+	uint64_t next = 1;
+
+	return read_word(layout->runtime + layout->interpreters, ret_first) && *ret_first != 0 &&
+	       read_word(*ret_first + layout->interpreter_next, &next) && next == 0;
 }
 
 /* Finds the state of the thread; 0: none. The only thread may still have an old pointer. */
@@ -77,17 +103,19 @@ static __noinline uint64_t find_state(struct scratch *scratch)
 	uint64_t *known = bpf_map_lookup_elem(&python_threads, &key);
 	uint64_t found;
 
-	if (known && is_own_thread(&calls->layout, *known, calls->thread_pointer) &&
+	calls->state = calls->interpreter = calls->first_state = 0;
+	calls->state_count = calls->state_at = 0;
+	calls->is_single = is_single(&calls->layout, &calls->interpreter);
+	if (known && calls->is_single &&
+	    is_own_thread(&calls->layout, *known, calls->thread_pointer) &&
 	    is_listed(&calls->layout, *known))
 		return *known;
-	calls->found = calls->state = calls->interpreter = calls->first_state = 0;
-	read_word(calls->layout.runtime + calls->layout.interpreters, &calls->interpreter);
 	bpf_loop(PYTHON_SEARCH, search_step, &scratch, 0);
 	/* Up to Linux 6.1, a value for a map may not be in a global function's argument. */
-	found = calls->found;
-	if (found != 0)
+	found = calls->state_count != 0 ? calls->states[0] : 0;
+	if (found != 0 && calls->is_single)
 		bpf_map_update_elem(&python_threads, &key, &found, BPF_ANY);
-	else if (THREAD_POINTER_MAY_BE_OLD && calls->is_alone)
+	else if (found == 0 && THREAD_POINTER_MAY_BE_OLD && calls->is_alone)
 		found = calls->first_state;
 	return found;
 }
@@ -126,6 +154,22 @@ static __noinline void mark(struct scratch *scratch, uint32_t place, uint64_t bi
 		scratch->record.stack.pcs[at] |= bit;
 }
 
+/* The calls of the thread's next interpreter follow. Returns whether there is one. */
+static __always_inline bool next_interpreter(struct scratch *scratch, uint32_t place)
+{
+	struct python_calls *calls = &scratch->python;
+
+	if (calls->state_at + 1 >= calls->state_count)
+		return false;
+	calls->state_at++;
+	if (calls->count > 0)
+		mark(scratch, place - 1, PYTHON_WORD_ENTRY);
+	calls->shims = 0;
+	calls->frame =
+		first_frame(&calls->layout, calls->states[calls->state_at & (PYTHON_STATES - 1)]);
+	return true;
+}
+
 /* One frame. */
 static long python_step(uint32_t index, void *context)
 {
@@ -138,7 +182,7 @@ static long python_step(uint32_t index, void *context)
 	(void)index;
 	calls->end = PYTHON_ROOT;
 	if (calls->frame == 0)
-		return 1;
+		return !next_interpreter(scratch, place);
 	calls->end = PYTHON_DEPTH;
 	if (place >= BPF_WALK_KERNEL_DEPTH + BPF_WALK_DEPTH || calls->count >= calls->room)
 		return 1;
@@ -163,19 +207,6 @@ static long python_step(uint32_t index, void *context)
 	}
 	calls->frame = frame.previous;
 	return 0;
-}
-
-/* The innermost frame of a thread state; 0: none. */
-static __always_inline uint64_t first_frame(const struct python_layout *layout, uint64_t state)
-{
-	uint64_t frame = 0;
-
-	if (!read_word(state + layout->frame, &frame))
-		return 0;
-	if (layout->c_frame != PYTHON_NO_OFFSET && frame != 0 &&
-	    !read_word(frame + layout->c_frame, &frame))
-		return 0;
-	return frame;
 }
 
 /* As python_holds_gil(). */
@@ -213,7 +244,7 @@ GLOBAL int walk_python(struct scratch *scratch)
 	calls->room =
 		scratch->walk.count < BPF_WALK_DEPTH ? BPF_WALK_DEPTH - scratch->walk.count : 0;
 	calls->end = PYTHON_DEPTH;
-	bpf_loop(BPF_WALK_DEPTH + 1, python_step, &scratch, 0);
+	bpf_loop(BPF_WALK_DEPTH + PYTHON_STATES, python_step, &scratch, 0);
 	if (calls->end != PYTHON_ROOT && calls->end != PYTHON_DEPTH) {
 		count(BPF_WALK_COUNT_TORN);
 		calls->count = 0;

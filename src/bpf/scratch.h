@@ -51,15 +51,18 @@ struct walk {
 	uint8_t oldest;   /* index in the recent mappings; kept between walks */
 };
 
+#define PYTHON_STATES 4u /* a power of two */
+
 /* The Python calls of a walk in progress. */
 struct python_calls {
 	struct python_layout layout;
 	uint64_t thread_pointer;
-	uint64_t interpreter; /* of the search for the thread, like the next three */
+	uint64_t interpreter; /* of the search for the thread, like the next two */
 	uint64_t state;
-	uint64_t found;
 	uint64_t first_state; /* of all threads */
-	uint64_t frame;       /* the next one */
+	uint64_t
+		states[PYTHON_STATES]; /* of the thread, one in each interpreter, innermost first */
+	uint64_t frame;                /* the next one */
 	uint64_t block[PYTHON_FRAME_WORDS];
 	uint64_t refers[4]; /* what a code object refers to */
 	uint64_t new_codes[BPF_WALK_NEW_CODES];
@@ -69,8 +72,11 @@ struct python_calls {
 	uint32_t count;
 	uint32_t room;
 	uint32_t shims;
-	uint32_t end;      /* enum python_end */
-	uint32_t is_alone; /* the process has no other thread */
+	uint32_t end;       /* enum python_end */
+	uint32_t is_alone;  /* the process has no other thread */
+	uint32_t is_single; /* it has one interpreter */
+	uint32_t state_count;
+	uint32_t state_at; /* whose calls are read */
 };
 
 /* What a walk needs and does not fit into the 512 bytes of a BPF stack; one for each CPU. */

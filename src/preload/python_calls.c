@@ -72,7 +72,8 @@ static uint64_t find_state(struct preload_thread *thread, const struct python_la
 
 	if (thread->python_state != 0 &&
 	    python_is_thread(layout, reader, thread->python_state, pointer) &&
-	    python_is_listed(layout, reader, thread->python_state))
+	    python_is_listed(layout, reader, thread->python_state) &&
+	    python_is_single(layout, reader, thread->python_state))
 		return thread->python_state;
 	thread->python_state = python_find_thread(layout, reader, pointer);
 	return thread->python_state;
@@ -134,15 +135,13 @@ static inline uint64_t word_at(uint64_t address)
 	return fallible_load((const uint64_t *)(address & ~7ull));
 }
 
-uint64_t python_calls_hash(struct preload_thread *thread, const struct python_layout *layout,
-			   uint32_t limit)
+static uint64_t hash_chain(const struct python_layout *layout, uint64_t state, uint32_t limit)
 {
-	uint64_t state = find_state(thread, layout, &own_reader);
 	bool is_number = layout->first_instruction == PYTHON_NO_OFFSET;
 	uint64_t sum = 0;
 	uint64_t frame;
 
-	if (state == 0 || python_first_frame(layout, &own_reader, state, &frame) != PYTHON_GOING)
+	if (python_first_frame(layout, &own_reader, state, &frame) != PYTHON_GOING)
 		return 0;
 	for (uint32_t i = 0; i < limit && is_place(frame); i++) {
 		uint64_t code = word_at(frame + layout->code) & ~7ull;
@@ -157,6 +156,25 @@ uint64_t python_calls_hash(struct preload_thread *thread, const struct python_la
 		sum ^= sum >> 29;
 		frame = word_at(frame + layout->previous);
 	}
+	return sum;
+}
+
+uint64_t python_calls_hash(struct preload_thread *thread, const struct python_layout *layout,
+			   uint32_t limit)
+{
+	uint64_t state = find_state(thread, layout, &own_reader);
+	uint64_t pointer = safe_thread_pointer();
+	struct python_threads at = {0};
+	uint64_t sum = 0;
+	uint64_t other;
+
+	if (state == 0)
+		return 0;
+	if (python_is_single(layout, &own_reader, state))
+		return hash_chain(layout, state, limit);
+	while ((other = python_next_thread(layout, &own_reader, &at)) != 0)
+		if (python_is_thread(layout, &own_reader, other, pointer))
+			sum = sum * SPREAD + hash_chain(layout, other, limit);
 	return sum;
 }
 
@@ -221,7 +239,8 @@ uint32_t python_calls_read(struct preload_thread *thread, const struct python_la
 
 	if (state == 0)
 		return 0;
-	end = python_walk(layout, &own_reader, state, words, capacity, &calls);
+	end = python_walk_thread(layout, &own_reader, state, safe_thread_pointer(), words, capacity,
+				 &calls);
 	if (end == PYTHON_ROOT || end == PYTHON_DEPTH)
 		return calls;
 	preload_count(SESSION_PYTHON_TORN, 1);

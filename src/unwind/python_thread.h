@@ -79,41 +79,112 @@ static inline bool python_holds_gil(const struct python_layout *layout,
 	       (int32_t)locked == 1;
 }
 
+/* The place in the lists of all threads of all interpreters; zeroed: before the first. */
+struct python_threads {
+	uint64_t interpreter;
+	uint64_t state;
+	uint32_t interpreters; /* visited so far */
+	uint32_t threads;
+};
+
+/* The state of the next thread; 0: there are no more, or they cannot be read. */
+static inline uint64_t python_next_thread(const struct python_layout *layout,
+					  const struct python_reader *reader,
+					  struct python_threads *at)
+{
+	if (at->state != 0 &&
+	    (at->threads++ >= PYTHON_MAX_THREADS ||
+	     !python_read_word(reader, at->state + layout->thread_next, &at->state)))
+		return 0;
+	while (at->state == 0) {
+		uint64_t from = at->interpreters == 0 ? layout->runtime + layout->interpreters
+						      : at->interpreter + layout->interpreter_next;
+
+		if (at->interpreters++ >= PYTHON_MAX_INTERPRETERS ||
+		    !python_read_word(reader, from, &at->interpreter) || at->interpreter == 0 ||
+		    !python_read_word(reader, at->interpreter + layout->threads, &at->state))
+			return 0;
+	}
+	return at->state;
+}
+
 /*
- * Finds the state of a thread by its thread pointer; of several, which sub-interpreters make, one
- * that runs Python. 0: none.
+ * Finds the state of a thread by its thread pointer; of several, which sub-interpreters make, the
+ * innermost that runs Python. 0: none.
  */
 static inline uint64_t python_find_thread(const struct python_layout *layout,
 					  const struct python_reader *reader,
 					  uint64_t thread_pointer)
 {
-	uint32_t threads = 0;
-	uint64_t interpreter;
+	struct python_threads at = {0};
 	uint64_t found = 0;
+	uint64_t frame;
+	uint64_t state;
 
-	if (!python_read_word(reader, layout->runtime + layout->interpreters, &interpreter))
-		return 0;
-	for (uint32_t i = 0; i < PYTHON_MAX_INTERPRETERS && interpreter != 0; i++) {
-		uint64_t state;
-		uint64_t frame;
-
-		if (!python_read_word(reader, interpreter + layout->threads, &state))
-			break;
-		for (; state != 0 && threads < PYTHON_MAX_THREADS; threads++) {
-			if (python_is_thread(layout, reader, state, thread_pointer)) {
-				found = state;
-				if (python_first_frame(layout, reader, state, &frame) ==
-					    PYTHON_GOING &&
-				    frame != 0)
-					return state;
-			}
-			if (!python_read_word(reader, state + layout->thread_next, &state))
-				break;
-		}
-		if (!python_read_word(reader, interpreter + layout->interpreter_next, &interpreter))
+	while ((state = python_next_thread(layout, reader, &at)) != 0) {
+		if (!python_is_thread(layout, reader, state, thread_pointer))
+			continue;
+		found = state;
+		if (python_first_frame(layout, reader, state, &frame) == PYTHON_GOING && frame != 0)
 			break;
 	}
 	return found;
+}
+
+/* Whether there is one interpreter only, so that a thread with this state has no other one. */
+static inline bool python_is_single(const struct python_layout *layout,
+				    const struct python_reader *reader, uint64_t state)
+{
+	uint64_t interpreter;
+	uint64_t first;
+	uint64_t next;
+
+	return python_read_word(reader, state + PYTHON_THREAD_INTERPRETER, &interpreter) &&
+	       python_read_word(reader, layout->runtime + layout->interpreters, &first) &&
+	       first == interpreter &&
+	       python_read_word(reader, interpreter + layout->interpreter_next, &next) && next == 0;
+}
+
+/*
+ * Appends the calls of a thread in its other interpreters, which led to those of this state: the
+ * newest interpreter is the first in the list.
+ */
+static inline enum python_end python_walk_outer(const struct python_layout *layout,
+						const struct python_reader *reader, uint64_t state,
+						uint64_t thread_pointer, uint64_t *words,
+						uint32_t capacity, uint32_t *count)
+{
+	enum python_end end = PYTHON_ROOT;
+	struct python_threads at = {0};
+	bool is_outer = false;
+	uint64_t other;
+	uint32_t more;
+
+	while (end == PYTHON_ROOT && (other = python_next_thread(layout, reader, &at)) != 0) {
+		if (is_outer && python_is_thread(layout, reader, other, thread_pointer)) {
+			end = python_walk(layout, reader, other, words + *count, capacity - *count,
+					  &more);
+			*count += more;
+		}
+		is_outer = is_outer || other == state;
+	}
+	return end;
+}
+
+/* All calls of a thread, as python_walk(). The state is that of its innermost interpreter. */
+static inline enum python_end python_walk_thread(const struct python_layout *layout,
+						 const struct python_reader *reader, uint64_t state,
+						 uint64_t thread_pointer, uint64_t *words,
+						 uint32_t capacity, uint32_t *ret_count)
+{
+	enum python_end end = python_walk(layout, reader, state, words, capacity, ret_count);
+
+	if (end != PYTHON_ROOT || python_is_single(layout, reader, state))
+		return end;
+	end = python_walk_outer(layout, reader, state, thread_pointer, words, capacity, ret_count);
+	if (end != PYTHON_ROOT && end != PYTHON_DEPTH)
+		*ret_count = 0;
+	return end;
 }
 
 #endif

@@ -30,6 +30,7 @@
 #define PYTHON_WORD_ENTRY (1ull << 62)
 #define PYTHON_WORD_HOLDS (1ull << 61)
 #define PYTHON_INDEX_SHIFT 45u
+#define PYTHON_WORD_CODE ((1ull << PYTHON_INDEX_SHIFT) - 1)
 #define PYTHON_INDEX_MAX 0xfffeu
 #define PYTHON_ADDRESS_LIMIT (1ull << 48)
 #define PYTHON_CODE_BYTES (1ll << 24) /* of the instructions of one function */
@@ -59,7 +60,7 @@ struct python_frame {
 
 static inline uint64_t python_word_code(uint64_t word)
 {
-	return (word & ((1ull << PYTHON_INDEX_SHIFT) - 1)) << 3;
+	return (word & PYTHON_WORD_CODE) << 3;
 }
 
 static inline uint32_t python_word_index(uint64_t word)

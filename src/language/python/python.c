@@ -96,7 +96,7 @@ static const struct python_layout *layout(const void *self)
 	return &python->runtime.structs.frames;
 }
 
-/* The state of a thread; 0: it has none. The list of threads is searched once. */
+/* The state of a thread; 0: it has none. With one interpreter, its list is searched once. */
 static uint64_t find_thread(struct python *python, const struct python_reader *reader,
 			    uint64_t thread_pointer)
 {
@@ -106,7 +106,8 @@ static uint64_t find_thread(struct python *python, const struct python_reader *r
 
 	if (known->thread_pointer == thread_pointer && known->state != 0 &&
 	    python_is_thread(frames, reader, known->state, thread_pointer) &&
-	    python_is_listed(frames, reader, known->state))
+	    python_is_listed(frames, reader, known->state) &&
+	    python_is_single(frames, reader, known->state))
 		return known->state;
 	known->thread_pointer = thread_pointer;
 	known->state = python_find_thread(frames, reader, thread_pointer);
@@ -123,7 +124,7 @@ static int walk(void *self, const struct python_reader *reader, uint64_t thread_
 	*ret_count = 0;
 	if (state == 0)
 		return PYTHON_NO_THREAD;
-	end = python_walk(frames, reader, state, words, capacity, ret_count);
+	end = python_walk_thread(frames, reader, state, thread_pointer, words, capacity, ret_count);
 	if (*ret_count > 0 && python_holds_gil(frames, reader, state))
 		words[0] |= PYTHON_WORD_HOLDS;
 	return (int)end;
