@@ -56,7 +56,7 @@ _KINDS = {
 
 
 def failure(code: int, text: str, remedy: str = "") -> Exception:
-    """The exception for a negative errno and the words of libwick."""
+    """The exception for a negative errno and the message of libwick."""
     code = abs(code)
     if code == errno.ENOMEM:
         return MemoryError(text or "out of memory")

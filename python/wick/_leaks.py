@@ -49,8 +49,8 @@ class Leaks(Sequence):
     """The leaks of a recording, the most certain first: a sequence of Leak.
 
     scanned     False: nothing looked for pointers to the blocks, so the classes are unknown
-    lost_bytes  bytes of definite and probable leaks, with what only they lead to
-    amounts     bytes and blocks of each class, suppressed and left out ones too, by name
+    lost_bytes  bytes of definite and probable leaks, and of what only they point to
+    amounts     bytes and blocks by class name, also for what was suppressed or left out
     """
 
     def __init__(self, leaks: List[Leak], info: _binding.LeaksInfo) -> None:

@@ -151,8 +151,8 @@ def load():
 
 def load_quick():
     """
-    The same library for short calls: they keep the GIL. Getting it back may take 5 ms for each
-    thread that wants it too.
+    The same library for short calls. They keep the GIL: getting it back could take 5 ms for each
+    other thread that waits for it.
     """
     global _quick
     if _quick is None:

@@ -243,7 +243,7 @@ class Profile:
 
     @property
     def labels(self) -> Dict[str, Dict[str, int]]:
-        """What programs and recorder noted about samples: the main value's sum by label and its text."""
+        """The sum of the main value for each label and each of its values, set by programs or by the recorder."""
         main = self._value(None)
         found: Dict[str, Dict[str, int]] = {}
         for row in self._rows():

@@ -87,7 +87,7 @@ def _run(tracemalloc, test, checks):
 
 
 def _start(tracemalloc):
-    """Traces every block with its line, and keeps the events, from which the lines of the peak are known."""
+    """Traces every block with its line, and keeps the events, which show the lines at the peak."""
     from .tracemalloc._control import settings  # pylint: disable=import-outside-toplevel
     before = settings.ring_buffer_kb
     tracemalloc.configure(ring_buffer_kb=EVENTS_KB)
@@ -155,7 +155,7 @@ class _PeakCheck:
         return [row for row in rows if row[1][0] * 100 >= rows[0][1][0]]
 
     def _replay(self, until):
-        """Without until: the number of the event after which most was allocated. With it: the blocks then."""
+        """Returns the number of the event after which most was allocated; with until, the blocks after that event."""
         live, total, best = {}, 0, (0, None)
         is_ours = False
         try:

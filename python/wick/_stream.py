@@ -236,7 +236,7 @@ class Stream:
             self._try(self._do_what_is_due)
 
     def _try(self, function):
-        """Ends the stream if a function fails: nobody but our thread would hear of it."""
+        """Ends the stream if a function fails: otherwise only our own thread would notice."""
         try:
             function()
         except _recording.Closed:

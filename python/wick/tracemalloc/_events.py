@@ -190,7 +190,7 @@ class _RangeBlocks:
 def statistics(key_type, cumulative=False, *, from_ts=None, to_ts=None):
     """
     Statistics of a range of time, without a snapshot: of the blocks that were allocated
-    between the two times and were still there at its end.
+    between the two times and not freed before the second.
 
     key_type and cumulative are those of Snapshot.statistics(), the times those of iter_events().
     """

@@ -91,7 +91,7 @@ class Traceback(Sequence):
         return cls(*_tracer.stack(stack))._with(LiveStack(stack))
 
     def _with(self, stack):
-        """The same with what is known of its stack: _stacks.py."""
+        """The same traceback, with what is known of its stack (_stacks.py)."""
         if stack is not None:
             self._stack = stack
         return self

@@ -2,7 +2,7 @@
 """What is known about stacks and sites by their ids.
 
 stop() and clear_traces() drop all stacks, and their ids are used again, unless somebody has the object
-that hold() returns. Whoever keeps ids keeps it too.
+that hold() returns. Code that keeps ids must keep it too.
 """
 from ._extension import _tracer
 

@@ -22,7 +22,7 @@ class NativeFrame:
         self.function = function
 
     def plain(self):
-        """The arguments that make it again."""
+        """The arguments from which it can be created again."""
         return self.address, self.filename, self.offset, self.function
 
     def __reduce__(self):

@@ -37,7 +37,7 @@ class LiveStack:
 
 
 class KeptStack:
-    """A stack of a file. It may be pickled."""
+    """A stack read from a file. It can be pickled."""
     __slots__ = ("functions", "native", "module")
 
     def __init__(self, functions=(), native=(), module=None):

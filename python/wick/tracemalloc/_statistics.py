@@ -161,7 +161,7 @@ def _group_by_tag(blocks, kind):
 
 
 def _keys_of_frames(key_type, cumulative):
-    """A function of frames, most recent first, that gives those of the groups they count for."""
+    """Returns a function from frames, most recent first, to the frames of each group they count for."""
     if key_type == "traceback":
         return lambda frames: (frames,)
     if key_type == "lineno":
@@ -206,7 +206,7 @@ def group(blocks, key_type, cumulative):
 
 
 def _stack_of(key_type, row, index):
-    """What the Traceback of a group knows besides frames: that of the row that holds most."""
+    """What the Traceback of a group knows besides frames, taken from the row that holds most."""
     stack = row.stack
     if stack is None or key_type == "filename":
         return None
