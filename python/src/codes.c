@@ -9,9 +9,9 @@
 
 struct code {
 	PyCodeObject *object; /* NULL: it has ended; borrowed */
-	PyObject *file;       /* set when one of the main interpreter has ended */
+	PyObject *file;       /* set when it has ended, in the main interpreter */
 	PyObject *name;
-	uint32_t file_text; /* of another interpreter: place of the copy + 1 */
+	uint32_t file_text; /* in other interpreters: place of the copy + 1 */
 	uint32_t name_text;
 	uint32_t first[TABLE_COUNT]; /* its newest frame; 0: none */
 	bool is_watched;
@@ -259,7 +259,7 @@ void codes_watch(enum tracer_table_id table, uint32_t stack, uint32_t clears)
 		codes_lock();
 		extra = extra_of_interpreter();
 		codes_unlock();
-		/* Without memory its stacks may be taken for those of another one later. */
+		/* If out of memory, its stacks may later be mistaken for those of another one. */
 		if (extra >= 0 &&
 		    version_set_extra((PyObject *)object, extra, (void *)(uintptr_t)number) < 0)
 			PyErr_Clear();

@@ -122,7 +122,7 @@ static struct hook {
 	HOOK(posix_memalign), HOOK(aligned_alloc), HOOK(memalign), HOOK(valloc),
 };
 
-/* So often a module that was being loaded is looked at again. */
+/* How often to look again at a module that was still being loaded. */
 #define TRIES 16
 
 #define HOOKS (sizeof(hooks) / sizeof(hooks[0]))
@@ -138,12 +138,12 @@ struct module {
 	const ElfW(Sym) * symbols;
 	const char *names;
 	bool unhooks;
-	bool is_writable; /* fixed_low to fixed_high are, for now */
+	bool is_writable; /* fixed_low to fixed_high, for now */
 	bool is_loading;  /* the linker has not filled in an entry yet */
 	int count;
 };
 
-/* Addresses in the dynamic section are relocated by some linkers, and by others not. */
+/* Some linkers relocate the addresses in the dynamic section, others do not. */
 static uint64_t relocated(const struct module *module, uint64_t value)
 {
 	return value < module->base ? module->base + value : value;
@@ -192,7 +192,7 @@ static void change_entry(struct module *module, const ElfW(Rela) * relocation)
 	value = atomic_load_explicit(entry, memory_order_relaxed);
 	if (module->unhooks ? value != hook->ours : !leads_there(module, symbol, hook, value)) {
 		module->count += !module->unhooks && value == hook->ours;
-		/* As in the file: the address in the module, or nothing. */
+		/* Still as in the file: an address that is not relocated, or 0. */
 		module->is_loading |= value < module->code_high - module->base;
 		return;
 	}
@@ -225,7 +225,7 @@ static void change_module(struct module *module)
 	if (values[DT_PLTREL] == DT_RELA)
 		change_entries(module, values[DT_JMPREL], values[DT_PLTRELSZ]);
 	/* A module that is hooked may still be being loaded: the linker writes there too. */
-	if (module->unhooks && module->is_writable) /* may fail for want of memory: it stays so */
+	if (module->unhooks && module->is_writable) /* if out of memory, it stays writable */
 		(void)mprotect((void *)(uintptr_t)module->fixed_low,
 			       module->fixed_high - module->fixed_low, PROT_READ);
 }

@@ -21,12 +21,12 @@ int hold_add_type(PyObject *module);
 /* Returns a new reference to the object, or NULL with an exception. */
 PyObject *hold_get(void);
 
-/* The tracer begins and ends to hold the object. Begin returns 0 or -ENOMEM. */
+/* The tracer starts and stops holding the object. hold_begin() returns 0 or -ENOMEM. */
 int hold_begin(void);
 void hold_end(void);
-/* Returns whether somebody else than the tracer holds the object. */
+/* Returns whether anybody other than the tracer holds the object. */
 bool hold_is_shared(void);
-/* Forgets what is kept in its attributes: ids get another meaning. */
+/* Forgets what is kept in its attributes: the ids will be reused. */
 void hold_forget(void);
 
 #endif

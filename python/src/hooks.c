@@ -18,7 +18,9 @@ __thread struct tracer_thread tracer_thread __attribute__((tls_model("initial-ex
 static const PyMemAllocatorDomain domains[DOMAINS] = {PYMEM_DOMAIN_RAW, PYMEM_DOMAIN_MEM,
 						      PYMEM_DOMAIN_OBJ};
 static PyMemAllocatorEx hooked[DOMAINS];
-/* Ours are installed. Hooks that somebody put over ours keep them so: they only pass requests on.
+/*
+ * Whether ours are installed. They stay while others have hooks on top of them, and then only pass
+ * requests on.
  */
 static bool is_left[DOMAINS];
 
@@ -113,8 +115,8 @@ static void *object_calloc(void *context, size_t count, size_t size)
 }
 
 /*
- * A block is forgotten before it is released: another thread may get its address at once. If it
- * cannot be resized, it lives on.
+ * Forgets a block before it is released, because another thread may get its address at once. If it
+ * cannot be resized, it is added back.
  */
 static void *reallocate(struct tracer_table *table, void *context, void *old, size_t size)
 {
@@ -151,7 +153,7 @@ static void object_free(void *context, void *block)
 	const PyMemAllocatorEx *real = real_of(context);
 	uint32_t outer = thread->state;
 
-	/* The tracer's own blocks may be known: resized ones of the program. */
+	/* Also if the tracer itself frees: the block may be one that the program allocated. */
 	if (block && !(outer & THREAD_NESTED)) {
 		if (is_timed())
 			forget_timed(block);
@@ -242,9 +244,9 @@ static void *probe_malloc(void *context, size_t size)
 }
 
 /*
- * Whether a request still comes through the hooks of a domain: somebody may have put his own over
- * them, or may have put back the allocators from before them, as the standard module does when it
- * was started before us and is stopped. "raw" is used without the GIL: it is asked about as "mem".
+ * Whether a request still comes through the hooks of a domain: others may have put their hooks on
+ * top, or restored the earlier allocators, as the standard module does if it was started before us
+ * and is stopped. "raw" is used without the GIL, so "mem" is tested in its place.
  */
 static bool is_reached(int domain)
 {

@@ -18,7 +18,7 @@ struct walk {
 	uint64_t sp;
 	uint64_t hint;
 	uint64_t generation;
-	uint32_t offsets[KNOWN_WALK_FRAMES]; /* of the places of return addresses, from sp */
+	uint32_t offsets[KNOWN_WALK_FRAMES]; /* from sp to where return addresses are */
 	uint64_t words[KNOWN_WALK_FRAMES];   /* what they hold */
 };
 

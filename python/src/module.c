@@ -127,7 +127,7 @@ static int check_hooks(void)
 {
 	if (!atomic_load(&tracer.is_tracing) || hooks_are_reached())
 		return 0;
-	(void)hooks_install(); /* they are gone: it cannot be refused */
+	(void)hooks_install(); /* cannot fail: the old ones are gone */
 	return PyErr_WarnEx(
 		PyExc_RuntimeWarning,
 		"another module, such as tracemalloc, has removed the allocator hooks of "

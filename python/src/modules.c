@@ -28,7 +28,7 @@ static struct {
 	uint64_t unloads;
 	bool is_scanned;
 	uint32_t gone;                   /* modules that are gone */
-	uint32_t gone_seen[TABLE_COUNT]; /* for which the frames of a table have ended */
+	uint32_t gone_seen[TABLE_COUNT]; /* of these, those whose frames in a table have ended */
 } modules = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	     .items = {.item_bytes = sizeof(struct module)},
 	     .texts = {.item_bytes = 1}};
@@ -143,7 +143,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 	return is_known;
 }
 
-/* Brings the list up to date. Returns whether it was not. */
+/* Brings the list up to date. Returns whether it has changed. */
 static bool scan(void)
 {
 	bool is_first = true;

@@ -9,7 +9,7 @@
 
 #include "known_walks.h"
 
-/* With our own frames at the top, and those of the preload library: there are few. */
+/* Includes the few frames of our own and of the preload library at the top. */
 #define FRAMES_MAX (NATIVE_WALK_MAX + 16)
 
 struct range {
@@ -20,7 +20,7 @@ struct range {
 static struct {
 	__typeof__(&_Unwind_Backtrace) backtrace;
 	__typeof__(&_Unwind_GetIP) address_of;
-	__typeof__(&_Unwind_GetCFA) sp_of; /* the lowest address of a frame, that is */
+	__typeof__(&_Unwind_GetCFA) sp_of; /* returns the lowest address of a frame */
 	uint32_t count_max;
 	struct range own;
 	struct range preload;

@@ -106,7 +106,7 @@ static struct {
 	struct patched functions[4];
 } patch;
 
-/* Writes over instructions, which are not writable, without a moment in which they are. */
+/* Overwrites instructions without making their page writable, even for a moment. */
 static bool write_code(uint64_t address, const uint8_t *code, size_t size)
 {
 	int fd = open("/proc/self/mem", O_WRONLY | O_CLOEXEC);

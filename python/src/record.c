@@ -45,8 +45,8 @@ PyThreadState *record_own_thread(bool *ret_holds_gil)
 	return current ? current : own;
 #else
 	/*
-	 * The current one may be another thread's. With several interpreters it may be this
-	 * thread's and not the one that is known for it: nothing is certain then.
+	 * The current state may be another thread's. With several interpreters it may be this
+	 * thread's, but not the state that is known for it, so nothing is certain.
 	 */
 	*ret_holds_gil = current && current == own;
 	return tracer.tables[TABLE_GIL].has_lock ? NULL : own;
@@ -78,7 +78,7 @@ static const version_frame *first_frame(const PyThreadState *thread)
 {
 	const version_frame *frame = skip_hidden(version_top_frame(thread));
 
-	/* Only the innermost one can be: the others are in a call. */
+	/* Only the innermost frame can be incomplete: the others are in a call. */
 	while (frame && version_is_incomplete(frame, version_code(frame)))
 		frame = skip_hidden(version_caller(frame));
 	return frame;
@@ -237,8 +237,8 @@ static uint32_t threadless_site(struct tracer_table *table, const struct record_
 
 /*
  * C code may hold locks of its own while it allocates, and a thread with the GIL may wait for them;
- * or the thread may have the GIL although it does not seem so. A new stack is then linked without
- * the GIL, to code objects that are known already.
+ * or the thread may hold the GIL although it does not look like it. So a new stack is linked
+ * without taking the GIL, to code objects that are known already.
  */
 static uint32_t site_without_gil(struct tracer_table *table, const struct record_caller *caller,
 				 const struct trace_walk *walk)
@@ -320,7 +320,7 @@ uint64_t record_walk_hint(const PyThreadState *thread)
 	return codes_word(code, version_instruction(frame, code));
 }
 
-/* NULL: return addresses are not wanted. Not with a table locked. */
+/* Returns NULL if return addresses are not wanted. Call with no table locked. */
 static const struct native_stack *take_native(const PyThreadState *thread,
 					      struct native_stack *room)
 {

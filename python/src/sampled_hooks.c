@@ -49,7 +49,7 @@ void sampled_add(const void *block)
 		;
 }
 
-/* A count that has reached the most it can hold stays there: it is not known any more. */
+/* A count that has reached its maximum stays there, because the true count is unknown. */
 void sampled_remove(const void *block)
 {
 	_Atomic uint8_t *count = &sampled.filter[filter_place(block)];
@@ -150,7 +150,7 @@ static void *object_malloc_by_blocks(void *context, size_t size)
 	return object_malloc_slowly(real, size, left <= 0);
 }
 
-/* When C code's blocks are seen too: no request is passed on unmarked. */
+/* Used if C code's blocks are seen too: every request that is passed on is marked. */
 static void *object_malloc_marked(void *context, size_t size)
 {
 	int64_t left = sampled.left - cost_of(size);
@@ -238,7 +238,7 @@ static void raw_sampled(void *block, size_t size)
 	record(own, holds_gil, block, size);
 }
 
-/* C code's blocks are seen too: these are not among them. */
+/* If C code's blocks are seen too, this one must not count as one of them. */
 static void *raw_malloc(void *context, size_t size)
 {
 	uint32_t outer = tracer_thread_enter(THREAD_NESTED);

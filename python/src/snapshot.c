@@ -365,7 +365,7 @@ PyObject *snapshot_blocks_as_events(void)
 	count = tracer.tracked.count;
 	for (int id = 0; id < TABLE_COUNT; id++)
 		count += tracer.tables[id].blocks.count;
-	outer = tracer_thread_enter(THREAD_NESTED); /* what holds them is none of them */
+	outer = tracer_thread_enter(THREAD_NESTED); /* the result itself is not traced */
 	bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(count * EVENT_RECORD_BYTES));
 	tracer_thread.state = outer;
 	if (bytes)

@@ -17,7 +17,7 @@ bool stacks_has_site(uint32_t id);
 
 /* Returns ((file, line), …), innermost first: a new reference, to one object for each id. */
 PyObject *stacks_frames(uint32_t stack);
-/* Frees the objects that stacks_frames() keeps: ids get another meaning. */
+/* Frees the objects that stacks_frames() keeps: the ids will be reused. */
 void stacks_forget(void);
 uint32_t stacks_depth(uint32_t stack);
 uint32_t stacks_interpreter(uint32_t stack);

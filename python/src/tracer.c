@@ -15,7 +15,7 @@
 
 struct tracer tracer;
 
-/* In use before a fork: no other thread may leave a lock held in the child. */
+/* Takes all locks, so that the child has none that another thread held. */
 static void before_fork(void)
 {
 	for (int id = 0; id < TABLE_COUNT; id++)
@@ -85,7 +85,7 @@ static int prepare_once(void)
 	return 0;
 }
 
-/* Stacks that somebody needed when the tracer stopped stay, and do not count. */
+/* Stacks that were still needed when the tracer stopped are kept, and do not count. */
 static void limit_stacks(struct tracer_table *table, uint32_t stacks_max)
 {
 	table->sites.stacks_max = stacks_max > 0 ? table->sites.stack_count + stacks_max : 0;
@@ -184,7 +184,7 @@ int tracer_start(const struct tracer_settings *settings, const char **ret_proble
 	if (prepare(settings) < 0)
 		return -ENOMEM;
 	note_time();
-	tracer_clear(); /* of a block that a thread recorded during the last stop */
+	tracer_clear(); /* a thread may have recorded a block during the last stop */
 	if (tracer.is_sampled)
 		sampled_hooks_begin();
 	outer = tracer_thread_enter(THREAD_OWN); /* what hooking allocates is not the program's */

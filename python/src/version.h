@@ -169,8 +169,9 @@ static inline bool version_is_hidden(const version_frame *frame)
 }
 
 /*
- * Whether the same frame at the same level may have another number of callers: a generator, which
- * different callers may resume. In 3.9 every frame may: it is used again, at any depth.
+ * Whether the same frame at the same level may have a different number of callers: a generator may,
+ * because different callers resume it. In 3.9 every frame may, because frames are reused at any
+ * depth.
  */
 static inline bool version_depth_varies(const version_frame *frame)
 {
