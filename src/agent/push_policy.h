@@ -13,8 +13,8 @@ enum push_verdict {
 };
 
 /*
- * 4xx means that the window itself is wrong. Not so if the server does not know us (401, 403) or
- * does not know the path (404, 405), which somebody can correct; nor for 408, 425 and 429.
+ * 4xx means that the window itself is wrong. The exceptions are 401, 403, 404 and 405 (the server
+ * does not know us or the path, which somebody can correct), 408, 425 and 429.
  */
 enum push_verdict push_verdict_of(int status);
 

@@ -3,8 +3,8 @@
 #define WICK_SERVER_QUERY_H
 
 /*
- * query: what the parameters of a request select: query (a selector), type, from and to. The hour
- * before now by default.
+ * query: what the parameters of a request select: query (a selector), type, from and to. By
+ * default, the last hour.
  */
 
 #include <stdbool.h>

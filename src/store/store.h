@@ -96,8 +96,8 @@ void store_close(struct store *store); /* NULL is fine */
 int store_append(struct store *store, const struct store_batch *batch, struct error *err);
 
 /*
- * Merges, sorts and removes what is due at this time. Called about once a minute by one thread,
- * which may take seconds; the other functions work meanwhile.
+ * Merges, sorts and removes what is due at this time. Called about once a minute by one thread.
+ * It may take seconds; the other functions work meanwhile.
  */
 int store_maintain(struct store *store, uint64_t now_s, struct error *err);
 
