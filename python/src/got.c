@@ -249,7 +249,7 @@ static void note_segment(struct module *module, const ElfW(Phdr) * header, uint6
 
 static atomic_bool is_unfinished; /* a module was being loaded */
 static atomic_int tries_left;     /* for an entry that is never filled in */
-static atomic_bool is_on;         /* else another thread's hooks come too late */
+static atomic_bool is_on;         /* no other thread may hook after got_unhook() */
 
 struct change {
 	bool unhooks;

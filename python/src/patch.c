@@ -278,7 +278,7 @@ static bool see_reuse(void)
 		return false; /* there is room for one */
 	return PyRefTracer_SetTracer(on_reference, NULL) == 0;
 #elif defined(Py_REF_DEBUG) || defined(Py_TRACE_REFS)
-	return false; /* the function does more there */
+	return false; /* the function does more in such builds */
 #else
 	return see_inlined_reuse() ||
 	       install(&patch.functions[3], "_Py_NewReference", REPLACEMENT(new_reference));

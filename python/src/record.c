@@ -136,7 +136,7 @@ static inline void walk_stack(struct tracer_table *table, const struct record_ca
 	uint64_t key = native * TRACE_WORD_KEY;
 	uint64_t sum = 0;
 	uint32_t calls = 0;
-	uint32_t depth = 1; /* for a stack without calls: its only one is unknown */
+	uint32_t depth = 1; /* a stack without calls has one unknown frame */
 
 	while (frame && calls < calls_max) {
 		const PyCodeObject *code = version_code(frame);

@@ -153,7 +153,7 @@ class Blocks:
 
 
 class _Modules(dict):
-    """{source file: name of the module}, from where the files are: above a package there is no __init__.py."""
+    """{source file: name of the module}, from the location of the file: a package ends where there is no __init__.py."""
 
     def get(self, file, default=None):
         if file not in self:

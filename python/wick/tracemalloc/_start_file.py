@@ -23,7 +23,7 @@ def _folders():
 
 
 def _contents(folder):
-    """The file names our folder too, where the interpreter would not find it by itself."""
+    """The file also names our folder if the interpreter would not find it by itself."""
     packages = pathlib.Path(__file__).resolve().parents[2]
     known = {folder.resolve(), *(pathlib.Path(name).resolve() for name in site.getsitepackages())}
     return LINE if packages in known else f"{packages}\n{LINE}"
