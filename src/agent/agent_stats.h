@@ -23,7 +23,7 @@ struct agent_stats {
 	uint32_t paused;      /* why: bits of enum pace_reason */
 	uint64_t paused_ns;   /* in total */
 	uint32_t memory_step; /* what was given up to save memory: see memory_guard.h */
-	uint64_t renewals;    /* times that sampling began anew to free memory */
+	uint64_t renewals;    /* how often sampling was restarted to free memory */
 };
 
 #endif

@@ -25,15 +25,15 @@ enum memory_step {
 enum memory_action {
 	MEMORY_FINE,
 	MEMORY_TIDY,   /* free what can be found again */
-	MEMORY_CHANGE, /* begin anew with the step of the guard */
+	MEMORY_CHANGE, /* start again, at the guard's new step */
 };
 
 struct memory_guard {
 	uint64_t limit_bytes; /* 0: none */
 	enum memory_step step;
-	uint64_t tidied_ns;  /* when it last asked for that; 0: never */
+	uint64_t tidied_ns;  /* when it last asked to tidy; 0: never */
 	uint64_t changed_ns; /* when the step changed; 0: never */
-	double tidy_part;    /* least use since then, as a part of the limit; 0: never tidied */
+	double tidy_part;    /* lowest use since tidied_ns, relative to the limit; 0: never */
 };
 
 /* Takes the memory in use. Call it every second or two. */

@@ -50,7 +50,7 @@ bool services_meet(struct services *services, const struct dictionary *dictionar
 void services_meet_again(struct services *services, const struct services *others,
 			 const struct dictionary *dictionary);
 
-/* The labels of a process that was met: fills at most LABELS_MAX and returns their number. */
+/* The labels of a process that was seen: fills at most LABELS_MAX and returns their number. */
 size_t services_labels(const struct services *services, uint32_t process, struct label *ret);
 
 /* Counts samples, for the next function. */
@@ -62,7 +62,7 @@ void services_add_samples(struct services *services, uint32_t process, uint64_t 
  */
 void services_restart(struct services *services, uint32_t most);
 
-/* Whether a service of this name was met. */
+/* Whether a service of this name was seen. */
 bool services_has(const struct services *services, const char *name);
 
 /* The number of different services so far. */

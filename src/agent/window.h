@@ -44,7 +44,7 @@ struct window {
 	size_t gap_count;
 	const struct window_fact *facts; /* more of them */
 	size_t fact_count;
-	/* CLOCK_REALTIME minus CLOCK_MONOTONIC: the same for all that a window says. */
+	/* CLOCK_REALTIME minus CLOCK_MONOTONIC: the same for all times in a window. */
 	uint64_t to_real_ns;
 };
 

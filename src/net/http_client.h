@@ -51,8 +51,8 @@ int http_client_new(const struct http_client_config *config, struct http_client 
 void http_client_free(struct http_client *client); /* NULL is fine */
 
 /*
- * Returns 0 for any answer, also for one that reports an error, or a negative errno if there was
- * none. The caller releases the answer with http_answer_fini(), in any case.
+ * Returns 0 for any answer, even one that reports an error, or a negative errno if there was no
+ * answer. The caller releases the answer with http_answer_fini(), in any case.
  */
 int http_client_send(struct http_client *client, const struct http_request *request,
 		     struct http_answer *ret, struct error *err);

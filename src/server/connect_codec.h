@@ -3,7 +3,7 @@
 #define WICK_SERVER_CONNECT_CODEC_H
 
 /*
- * connect_codec: messages of the Connect protocol, which are protobuf or JSON, as clients like.
+ * connect_codec: messages of the Connect protocol, which are protobuf or JSON: clients choose.
  *
  * Handlers see JSON alone. A table of fields describes each message, and turns protobuf into JSON
  * and back.
@@ -32,7 +32,7 @@ struct connect_field {
 json_t *connect_read(const struct connect_field *fields, const void *data, size_t size,
 		     bool is_json, struct error *err);
 
-/* Appends the message. 64-bit numbers are strings in JSON, as the protocol wants. */
+/* Appends the message. 64-bit numbers are strings in JSON, as the protocol requires. */
 void connect_write(const struct connect_field *fields, const json_t *message, bool as_json,
 		   struct bytes *out);
 

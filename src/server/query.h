@@ -24,16 +24,16 @@ struct query {
 	uint64_t now_s;
 };
 
-/* The names of the parameters, and what holds without them. */
+/* The names of the parameters, and their defaults. */
 struct query_names {
 	const char *query;
 	const char *from;
 	const char *to;
-	const char *type;              /* without the parameter type; "": all */
+	const char *type;              /* the default type, not a name; "": all */
 	const struct query *otherwise; /* NULL: the usual defaults */
 };
 
-/* The usual names; type is what holds without the parameter, "": all types. */
+/* The usual names; type is the default type, "": all types. */
 int query_read(struct query *query, const struct http_call *request, const char *type,
 	       struct error *err);
 int query_read_as(struct query *query, const struct http_call *request,
@@ -46,7 +46,7 @@ int query_set(struct query *query, const char *selector, const char *type, uint6
 /* Adds label="value". */
 int query_require(struct query *query, const char *label, const char *value, struct error *err);
 
-/* A number between 1 and max; without the parameter, usual. */
+/* A number between 1 and max; `usual` is the default. */
 int query_number(const struct http_call *request, const char *name, uint64_t usual, uint64_t max,
 		 uint64_t *ret, struct error *err);
 

@@ -9,7 +9,7 @@
  *
  * The service or the braces may be left out; the empty selector selects everything. Inside quotes,
  * \" and \\ are a quote and a backslash. "service_name" is another name of "service", and
- * "__profile_type__" selects the type, because Pyroscope's clients say so.
+ * "__profile_type__" selects the type, because Pyroscope's clients use them.
  */
 
 #include <stddef.h>

@@ -52,7 +52,7 @@ uint16_t server_port(const struct server *server);
 /* Reads the tokens again. If that fails, the old ones stay. */
 int server_reload(struct server *server, struct error *err);
 
-/* Lets the store do what is due. Call it every now and then. */
+/* Lets the store do what is due. Call it every 20 seconds or so. */
 void server_maintain(struct server *server);
 
 /* Completes requests under way, and closes everything. */

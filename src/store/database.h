@@ -35,7 +35,7 @@ void database_disconnect(struct database *database, struct duckdb_connection **c
 /* Runs statements that have no answer. */
 int database_run(struct database *database, struct duckdb_connection *connection, const char *sql,
 		 struct error *err);
-/* The same for what was put together; fails if that ran out of memory. Clears sql. */
+/* The same for text built in sql; fails if building it ran out of memory. Clears sql. */
 int database_run_bytes(struct database *database, struct duckdb_connection *connection,
 		       struct bytes *sql, struct error *err);
 

@@ -5,7 +5,7 @@
 /*
  * duckdb_library: libduckdb.so, loaded at run time.
  *
- * It has 60 MB and only a server needs it, so nothing is linked with it. These are our own
+ * It takes 60 MB, and only a server needs it, so nothing is linked with it. These are our own
  * declarations of the few functions that we call, all of DuckDB's stable C interface, which does
  * not change from one version to the next.
  */

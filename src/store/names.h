@@ -43,10 +43,10 @@ struct names_location {
 };
 
 struct names {
-	struct profile *profile; /* its strings, functions, lines and stacks are used, no more */
+	struct profile *profile; /* only its strings, functions, lines and stacks are used */
 	VEC(struct names_location) locations;
 	struct id_index location_index;
-	VEC(bool) is_used;  /* by stack: rows have it, so it is in the table of calls */
+	VEC(bool) is_used;  /* by stack: rows refer to it, so it is in the table of calls */
 	VEC(uint32_t) used; /* those stacks */
 	struct bytes text;  /* for one text at a time */
 

@@ -5,8 +5,8 @@
 /*
  * store: the history of profiles: rows of (series, time, stack, value).
  *
- * A series is what its labels say: the same labels are the same series for ever. All functions may
- * be called from several threads at once.
+ * A series is identified by its labels, for ever. All functions may be called from several threads
+ * at once.
  */
 
 #include <stdbool.h>
@@ -96,7 +96,7 @@ void store_close(struct store *store); /* NULL is fine */
 int store_append(struct store *store, const struct store_batch *batch, struct error *err);
 
 /*
- * Merges, sorts and removes what is due at this time. Called about once a minute by one thread.
+ * Merges, sorts and removes what is due at this time. Called every 20 seconds by one thread.
  * It may take seconds; the other functions work meanwhile.
  */
 int store_maintain(struct store *store, uint64_t now_s, struct error *err);
