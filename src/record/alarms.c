@@ -54,11 +54,44 @@ static void cost_text(const struct alarm_stretch *stretch, char *text, uint32_t 
 			       100 * stretch->spent, 100 * stretch->allowed);
 }
 
+/* The same without samples: there is no rate to lower and no budget. */
+static void heap_text(enum alarm_kind kind, const struct alarm_stretch *stretch, char *text,
+		      uint32_t size)
+{
+	uint64_t all = stretch->samples + stretch->lost;
+
+	if (kind == ALARM_DROPS)
+		(void)snprintf(text, size,
+			       "%.0f %% of the events are being lost: record fewer blocks with "
+			       "--sample",
+			       100.0 * (double)stretch->lost / (double)(all > 0 ? all : 1));
+	else if (kind == ALARM_FILL)
+		(void)snprintf(text, size,
+			       "a buffer is %.0f %% full: it is now emptied more often; if events "
+			       "are lost, record fewer blocks with --sample",
+			       100 * stretch->ring_fill);
+	else if (kind == ALARM_LAG)
+		(void)snprintf(text, size,
+			       "the recorder is %.0f ms late because the machine is short of CPU "
+			       "time: the program may have to wait, or events may be lost; record "
+			       "fewer blocks with --sample, or raise the recorder's priority with: "
+			       "sudo renice -n -5 -p %d",
+			       (double)stretch->lag_ns / NS_PER_MS, (int)getpid());
+	else
+		(void)snprintf(text, size,
+			       "buffers use %.0f MB of memory: record fewer blocks with --sample",
+			       (double)stretch->buffer_bytes / 1e6);
+}
+
 void alarms_text(enum alarm_kind kind, const struct alarm_stretch *stretch, bool lowered,
 		 char *text, uint32_t size)
 {
 	uint64_t all = stretch->samples + stretch->lost;
 
+	if (stretch->only_heap) {
+		heap_text(kind, stretch, text, size);
+		return;
+	}
 	switch (kind) {
 	case ALARM_DROPS:
 		(void)snprintf(text, size, "%.0f %% of the samples are being lost: %s",

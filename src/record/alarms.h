@@ -30,6 +30,7 @@ struct alarm_stretch {
 	double spent;          /* share of the target's time */
 	double allowed;        /* of it; 0: any */
 	uint32_t floor_hz;     /* the rate does not fall below this; 0: the rate is fixed */
+	bool only_heap;        /* there are heap events instead of samples, and no rate */
 };
 
 struct alarms {

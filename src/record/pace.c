@@ -212,6 +212,7 @@ static void look_at_alarms(struct pace *pace, uint64_t now_ns, const struct engi
 				   ? pace->config.budget
 				   : 0,
 		.floor_hz = pace->config.keeps_rate ? 0 : pace->budget.floor_hz,
+		.only_heap = pace->config.only_heap,
 	};
 	uint32_t signs = alarms_look(&stretch);
 

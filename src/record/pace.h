@@ -31,6 +31,7 @@ struct pace_config {
 	double budget;     /* share of the target's time, 0.02 for 2 %; 0: any */
 	uint32_t least_hz; /* the budget's floor; 0: by what is recorded */
 	bool keeps_rate;   /* the rate must not be lowered: too high a cost is only reported */
+	bool only_heap;    /* no time is sampled: the rate means nothing */
 	double breaker;    /* busy share of the host above which it pauses; 0: never */
 	uint64_t delay_ns;
 	enum engine_mode mode;

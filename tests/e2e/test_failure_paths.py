@@ -31,7 +31,7 @@ SEED = int(os.environ.get("WICK_SEED") or 1)
 TIMEOUT = 60 * PATIENCE
 # What is said beside a failure: what goes on, and what was not granted.
 NOTES = ("the recording is complete; waiting for the program to end", "engine samples", "samples go through files",
-         "the machine is short of CPU time", "of the samples are being lost", "a buffer is", "buffers use", "sampling costs")
+         "the machine is short of CPU time", "are being lost", "a buffer is", "buffers use", "sampling costs")
 SET_UP = """
 set -e
 mount -t tmpfs -o mode=755 none /mnt

@@ -379,6 +379,22 @@ static void an_alarm_is_told_once_with_its_remedy(void **state)
 	assert_non_null(strstr(text, "the rate is already at its minimum of 97 Hz"));
 }
 
+static void alarms_of_a_heap_do_not_speak_of_a_rate(void **state)
+{
+	const enum alarm_kind kinds[] = {ALARM_DROPS, ALARM_FILL, ALARM_LAG, ALARM_BUFFERS};
+	const struct alarm_stretch stretch = {.samples = 50, .lost = 50, .only_heap = true};
+	char text[320];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		alarms_text(kinds[i], &stretch, false, text, sizeof(text));
+		assert_non_null(strstr(text, "record fewer blocks with --sample"));
+		assert_null(strstr(text, "-F"));
+		assert_null(strstr(text, "rate"));
+		assert_null(strstr(text, "samples"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -399,6 +415,7 @@ int main(void)
 		cmocka_unit_test(no_limit_never_opens),
 		cmocka_unit_test(each_alarm_has_its_threshold),
 		cmocka_unit_test(an_alarm_is_told_once_with_its_remedy),
+		cmocka_unit_test(alarms_of_a_heap_do_not_speak_of_a_rate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -285,7 +285,7 @@ static struct record_config config_of(struct heap_recording *recording, char **a
 		.command = recording->joined + recording->attached != 0 ? NULL : argv,
 		.arguments = options->arguments,
 		.duration_ns = options->duration_ns,
-		.pace = {.keeps_rate = true},
+		.pace = {.keeps_rate = true, .only_heap = true},
 		.title = recording->name,
 		.leaks = {.on = wants_scan(options),
 			  .every_ns = options->scan_every_ns,
