@@ -273,7 +273,7 @@ def test_a_reload_applies_other_rules_to_what_runs(wick, background, server):
     agent.send_signal(signal.SIGHUP)
     time.sleep(2)
     err = stop(agent)
-    assert "read again" in err and "old configuration stays" in err
+    assert "read again" in err and "old configuration is kept" in err
     # The last window is short, and the one before the last is the first that began after the reload.
     for body, name in ((list(one.windows.values())[0], "before"), (list(one.windows.values())[-2], "after")):
         path = wick.new_path()

@@ -255,7 +255,7 @@ static void reload(void *self, struct agent *agent)
 			command_values_fini(&fresh);
 	}
 	if (r < 0) {
-		command_note(command->context, "the old configuration stays: %s\n      %s",
+		command_note(command->context, "the old configuration is kept: %s\n      %s",
 			     err.text, err.remedy);
 		return;
 	}
@@ -369,7 +369,7 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_DIRECTORY, .key = "agent.spool",
 	 .help = "where windows are kept until the server has them (default: " ROOT_SPOOL
 		 ", or ~/" USER_SPOOL
-		 " for other users than root); without --server they stay there"},
+		 " for users other than root); without --server they stay there"},
 	{"spool-size", 0, OPTION_SIZE(struct agent_options, spool_bytes), .argument = "SIZE",
 	 .min = 1 << 20, .max = 1099511627776.0, .key = "agent.spool_size",
 	 .help = "remove the oldest windows when the spool is larger than this"},
@@ -397,8 +397,9 @@ static const struct option_spec table[] = {
 	 .help = "pause while the CPUs of the host are busier than this"},
 	{"max-memory", 0, OPTION_SIZE(struct agent_options, memory_bytes), .argument = "SIZE",
 	 .min = 32 << 20, .max = 4294967296.0, .off = "off", .key = "agent.max_memory",
-	 .help = "memory that the agent may use; above it, first small services lose their stacks, "
-		 "then all stacks lose their outer frames, then sampling pauses for a minute"},
+	 .help = "memory that the agent may use; above it, small services lose their stacks, then "
+		 "all stacks lose their outer frames; above 125 % of it, sampling pauses for a "
+		 "minute"},
 	{"symbolize", 0, OPTION_ENUM(struct agent_options, symbolize, "agent", "server"),
 	 .key = "agent.symbolize",
 	 .help = "agent: send names of functions; server: send build IDs and addresses, which "

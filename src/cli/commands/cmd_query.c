@@ -285,11 +285,11 @@ static const struct option_spec list_table[] = {
 
 static const struct option_spec diff_table[] = {
 	{"diff", 0, OPTION_STRING(struct query_options, diff), .argument = "SELECTOR",
-	 .help = "compare with another selector: the argument is before, SELECTOR is after"},
+	 .help = "compare with a second selector (after); the argument is the first (before)"},
 	{"diff-from", 0, OPTION_STRING(struct query_options, diff_from), .argument = "TIME",
-	 .help = "compare with another range, which is after: its start (default: that of --from)"},
+	 .help = "compare with a second range (after), which starts here (default: --from)"},
 	{"diff-to", 0, OPTION_STRING(struct query_options, diff_to), .argument = "TIME",
-	 .help = "the end of that range (default: that of --to)"},
+	 .help = "end of the second range (default: --to)"},
 	{"diff-release", 0, OPTION_STRING(struct query_options, diff_release),
 	 .argument = "OLD..NEW",
 	 .help = "compare two releases: the hour before and the hour after NEW appeared, unless "

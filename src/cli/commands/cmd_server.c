@@ -230,8 +230,8 @@ static const struct option_spec table[] = {
 		 "root, else ~/.local/share/wick)"},
 	{"retention", 0, OPTION_STRING(struct server_options, retention), .argument = "AGES",
 	 .key = "server.retention",
-	 .help = "how long to keep data: 30d,5m:1y keeps everything for 30 days, and then sums "
-		 "over 5 minutes until they are a year old"},
+	 .help = "how long to keep data: 30d,5m:1y keeps everything for 30 days, then "
+		 "only sums over 5 minutes, until they are a year old"},
 	{"keep-size", 0, OPTION_SIZE(struct server_options, keep_bytes), .argument = "SIZE",
 	 .key = "server.keep_size", .off = "off",
 	 .help = "remove the oldest data above this size on disk"},
