@@ -98,7 +98,7 @@ static int check_file(int fd, const char *path, struct error *err)
 	if (fstat(fd, &status) < 0)
 		return error_file(err, -errno, "cannot read %s", path);
 	if (!S_ISREG(status.st_mode) || !owner_is_ours(status.st_uid)) {
-		(void)error_set(err, -EPERM, "%s is not a file of this user", path);
+		(void)error_set(err, -EPERM, "%s is not a regular file of yours", path);
 		error_remedy(err, "remove it, and make new tokens with: wick token add");
 		return -EPERM;
 	}
@@ -259,7 +259,8 @@ static int check_name(const char *name, struct error *err)
 
 	for (at = name; *at; at++)
 		if ((unsigned char)*at < 0x20 || *at == 0x7f) {
-			(void)error_set(err, -EINVAL, "the name of a token is one line of text");
+			(void)error_set(err, -EINVAL,
+					"the name of a token must be one line of text");
 			error_remedy(err, "use letters, digits, spaces and dashes");
 			return -EINVAL;
 		}

@@ -204,11 +204,11 @@ int leak_watch_scan(struct leak_watch *watch, struct error *err)
 	uint32_t before = watch->scans;
 
 	if (!watch->config.on) {
-		(void)error_set(err, -EINVAL, "this recording does not look for leaks");
+		(void)error_set(err, -EINVAL, "this recording was started without leak scans");
 		error_remedy(
 			err,
 			"record with --leaks: wick heap --leaks -- PROGRAM, or -p PID; without it, "
-			"growth shows what leaks: wick leaks FILE, after the recording has ended");
+			"wick leaks FILE shows only growth, after the recording has ended");
 		return -EINVAL;
 	}
 	leak_watch_ask(watch, LEAK_ON_DEMAND);

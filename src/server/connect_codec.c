@@ -89,7 +89,7 @@ json_t *connect_read(const struct connect_field *fields, const void *data, size_
 	if (json_is_object(message))
 		return message;
 	json_decref(message);
-	(void)error_set(err, -EBADMSG, "the body is not a message of this method");
+	(void)error_set(err, -EBADMSG, "the body is not a valid message for this method");
 	error_remedy(err, "send it as application/proto or application/json");
 	return NULL;
 }

@@ -17,7 +17,8 @@ void route_otlp_push(void *self, const struct http_call *request, struct http_re
 	int r = push_body(server, request, &body, &err);
 
 	if (r == 0 && type && strncasecmp(type, "application/json", 16) == 0) {
-		r = error_set(&err, -EOPNOTSUPP, "profiles of OpenTelemetry in JSON are not read");
+		r = error_set(&err, -EOPNOTSUPP,
+			      "the server cannot read OpenTelemetry profiles in JSON");
 		error_remedy(&err,
 			     "send application/x-protobuf, which is the default of exporters");
 	}

@@ -188,7 +188,8 @@ static int set_releases(struct server *server, struct comparison *comparison,
 	if (!before && !after)
 		return 0;
 	if (!before || !after) {
-		(void)error_set(err, -EINVAL, "release_before and release_after belong together");
+		(void)error_set(err, -EINVAL,
+				"release_before and release_after must be given together");
 		error_remedy(err, "wick query --diff-release OLD..NEW sets both");
 		return -EINVAL;
 	}

@@ -118,7 +118,7 @@ int store_recover(struct store *store, struct error *err)
 	if (!atomic_load(&store->database.failed))
 		return 0;
 	if (now_ns - store->reopened_ns < RECOVER_EVERY_NS) {
-		(void)error_set(err, -EIO, "%s failed and is not open yet", store->path);
+		(void)error_set(err, -EIO, "%s failed and has not been reopened yet", store->path);
 		error_remedy(err, "try again in a second; check that the disk has room");
 		return -EIO;
 	}

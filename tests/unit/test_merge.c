@@ -66,8 +66,8 @@ static void why_kernels_cannot_be_merged_is_told(void **state)
 		const char *boots[2];
 		const char *words;
 	} cases[] = {
-		{{HERE, THERE}, "was recorded on another boot"},
-		{{HERE, NULL}, "does not say on which boot"},
+		{{HERE, THERE}, "was recorded during another boot"},
+		{{HERE, NULL}, "does not say during which boot"},
 		{{NULL, HERE}, "a file before"},
 	};
 	size_t i;

@@ -48,10 +48,10 @@ static int run_burst(const struct command_context *context, void *values, int ar
 	if (server_request_send(&request, &answer, &err) < 0)
 		status = command_failed(context, &err);
 	else
-		command_note(
-			context,
-			"agents of hosts that run %s learn of the burst with their next window",
-			options->service);
+		command_note(context,
+			     "agents on hosts that run %s start the burst after sending their next "
+			     "window",
+			     options->service);
 	bytes_fini(&order);
 	bytes_fini(&answer);
 	server_request_fini(&request);

@@ -50,8 +50,8 @@ static int refuse(const struct http_answer *answer, struct error *err)
 	const char *remedy = json_string_value(json_object_get(root, "remedy"));
 	int code = answer->status == 404 ? -ENOENT : answer->status >= 500 ? -EIO : -EINVAL;
 
-	(void)error_set(err, code, "the server answers %d: %s", answer->status,
-			text ? text : "without a reason");
+	(void)error_set(err, code, "the server answered %d: %s", answer->status,
+			text ? text : "it gave no reason");
 	if (answer->status == 401 || answer->status == 403)
 		(void)token_remedy(code, err);
 	else if (remedy)

@@ -241,14 +241,16 @@ static int refuse_boot(const struct source *source)
 
 	if (!source->boot_id)
 		(void)error_set(source->err, -EINVAL,
-				"%s does not say on which boot it was recorded: %s", name, mixed);
-	else if (!*source->merger->boot_id)
-		(void)error_set(source->err, -EINVAL,
-				"a file before %s does not say on which boot it was recorded: %s",
-				name, mixed);
-	else
-		(void)error_set(source->err, -EINVAL, "%s was recorded on another boot: %s", name,
+				"%s does not say during which boot it was recorded: %s", name,
 				mixed);
+	else if (!*source->merger->boot_id)
+		(void)error_set(
+			source->err, -EINVAL,
+			"a file before %s does not say during which boot it was recorded: %s", name,
+			mixed);
+	else
+		(void)error_set(source->err, -EINVAL, "%s was recorded during another boot: %s",
+				name, mixed);
 	error_remedy(source->err, "export it as pprof first, and merge that");
 	return -EINVAL;
 }

@@ -138,7 +138,7 @@ static const char *difference(const struct import_kernel *kernel,
 		return "the file does not say at which address the kernel was loaded";
 	if (!kernel_symbols_find(symbols, kernel->address, &symbol) ||
 	    symbol.start != kernel->address)
-		return "recorded on another boot: the kernel is at another address now";
+		return "recorded during another boot: the kernel is at another address now";
 	return NULL;
 }
 

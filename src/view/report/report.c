@@ -447,7 +447,7 @@ static int put_table(struct report *report)
 	for (; i < rows.count; i++)
 		rest += rows.items[i].self;
 	if (shown < rows.count)
-		bytes_printf(report->out, "%s more %s with %s self in all\n",
+		bytes_printf(report->out, "%s more %s with %s self in total\n",
 			     quantity_count(rows.count - shown).text,
 			     rows.count - shown == 1 ? kinds[report->options->by].name
 						     : kinds[report->options->by].many,

@@ -193,7 +193,7 @@ static void put_cut(const struct walk *walk)
 	if (walk->cut_deep)
 		bytes_printf(out, "%sdeeper than %u", walk->cut_small ? " or " : "",
 			     options->max_depth);
-	bytes_printf(out, " with %s in all %s not shown;%s%s shows %s\n",
+	bytes_printf(out, " with %s in total %s not shown;%s%s shows %s\n",
 		     quantity_share(walk->cut_total, walk->report->total).text,
 		     walk->cut == 1 ? "is" : "are", walk->cut_small ? " --min-percent 0" : "",
 		     walk->cut_deep ? " --max-depth 0" : "", walk->cut == 1 ? "it" : "them");
