@@ -24,6 +24,7 @@ struct profile;
 struct export_config {
 	uint32_t value; /* index of the value type, for formats that hold only one */
 	bool marks;     /* folded: mark the kind of a frame: _[k] kernel, _[i] inlined, _[j] JIT */
+	const char *host; /* otlp: where samples without a label host are from; NULL: unknown */
 };
 
 /* One sample, for formats that list them. Text is borrowed. */

@@ -7,14 +7,16 @@
 #include "base/vec.h"
 #include "export/export.h"
 #include "export/formats.h"
+#include "export/label_groups.h"
 #include "export/protobuf.h"
 #include "export/used_ids.h"
 #include "model/entity.h"
 #include "model/profile.h"
 
 /*
- * otlp: OpenTelemetry ProfilesData, package profiles.v1development: one Profile for each value
- * type, all in one resource and scope, and a shared dictionary:
+ * otlp: OpenTelemetry ProfilesData, package profiles.v1development: a resource for each service,
+ * release, container and host that labels tell, in it one Profile for each value type, and a shared
+ * dictionary:
  *
  *	Sample ── stack_table ── location_table ── function_table
  *	  └─ attribute_table           └─ mapping_table
@@ -24,7 +26,9 @@
  */
 
 enum data_field { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY = 2 };
-enum resource_profiles_field { RESOURCE_SCOPE_PROFILES = 2 };
+enum resource_profiles_field { RESOURCE_RESOURCE = 1, RESOURCE_SCOPE_PROFILES = 2 };
+enum resource_field { RESOURCE_ATTRIBUTES = 1 };
+enum key_value_field { KEY_VALUE_KEY = 1, KEY_VALUE_VALUE = 2 };
 enum scope_profiles_field { SCOPE_SCOPE = 1, SCOPE_PROFILES = 2 };
 enum scope_field { SCOPE_NAME = 1, SCOPE_VERSION = 2 };
 enum profile_field {
@@ -65,6 +69,8 @@ enum any_value_field { ANY_STRING = 1, ANY_INT = 3 };
 
 struct otlp {
 	const struct profile *profile;
+	const char *host; /* NULL: unknown */
+	struct label_groups resources;
 	struct used_ids used;
 	VEC(uint32_t) stacks; /* by stack that a sample has: its number; 0: no sample has it */
 	struct strings strings;
@@ -79,6 +85,7 @@ struct otlp {
 
 static void otlp_fini(struct otlp *otlp)
 {
+	label_groups_fini(&otlp->resources);
 	used_ids_fini(&otlp->used);
 	vec_fini(&otlp->stacks);
 	strings_fini(&otlp->strings);
@@ -157,6 +164,27 @@ static void put_value_type(struct otlp *otlp, struct bytes *out, uint32_t field,
 	protobuf_message(out, field, &otlp->part);
 }
 
+/* Labels that are attributes of a resource, by the names of OpenTelemetry. */
+static const struct {
+	const char *label;
+	const char *key;
+} resource_labels[] = {
+	{"service", "service.name"},
+	{"release", "service.version"},
+	{"container", "container.id"},
+	{"host", "host.name"},
+};
+
+static bool is_of_resource(const char *label)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(resource_labels); i++)
+		if (strcmp(label, resource_labels[i].label) == 0)
+			return true;
+	return false;
+}
+
 /* Keys are unique in a sample: labels must not use our own keys. */
 static bool is_own_key(const char *key)
 {
@@ -189,7 +217,7 @@ static void put_sample_attributes(struct otlp *otlp, const struct profile_entry 
 		bytes_put_varint(out, attribute_of(otlp, "thread.state",
 						   profile_text(profile, entry->state), 0));
 	for (i = 0; i < n; i++)
-		if (!is_own_key(labels[i].key))
+		if (!is_own_key(labels[i].key) && !is_of_resource(labels[i].key))
 			bytes_put_varint(out,
 					 attribute_of(otlp, labels[i].key, labels[i].value, 0));
 	protobuf_message(&otlp->message, SAMPLE_ATTRIBUTES, out);
@@ -206,17 +234,40 @@ static void put_sample(struct otlp *otlp, size_t at, uint32_t value, struct byte
 	protobuf_message(out, PROFILE_SAMPLES, &otlp->message);
 }
 
-/* One value type. By default readers show the first profile, so it is the main value. */
-static void put_profile(struct otlp *otlp, uint32_t value, struct bytes *out)
+/* Some samples have only other values. */
+static bool has_value(const struct otlp *otlp, size_t at, uint32_t value)
+{
+	return otlp->profile->value_count <= 2 ||
+	       profile_entry_values(otlp->profile, at)[value] != 0;
+}
+
+/* Returns how many samples the resource has of this value type. */
+static size_t put_samples(struct otlp *otlp, uint32_t value, uint32_t resource, struct bytes *out)
+{
+	const struct profile *profile = otlp->profile;
+	size_t count = 0;
+	size_t i;
+
+	for (i = 0; i < profile->entries.count; i++) {
+		uint32_t set = profile->entries.items[i].labels;
+
+		if (otlp->resources.of_sets.items[set] != resource || !has_value(otlp, i, value))
+			continue;
+		put_sample(otlp, i, value, out);
+		count++;
+	}
+	return count;
+}
+
+/* One value type of a resource; if no sample has it, only the first resource says so. */
+static void put_profile(struct otlp *otlp, uint32_t value, uint32_t resource, struct bytes *out)
 {
 	const struct profile *profile = otlp->profile;
 	struct bytes body = {0};
-	size_t i;
+	size_t count;
 
 	put_value_type(otlp, &body, PROFILE_SAMPLE_TYPE, profile->value_types[value]);
-	for (i = 0; i < profile->entries.count; i++) /* some samples have only other values */
-		if (profile->value_count <= 2 || profile_entry_values(profile, i)[value] != 0)
-			put_sample(otlp, i, value, &body);
+	count = put_samples(otlp, value, resource, &body);
 	protobuf_fixed64(&body, PROFILE_TIME_UNIX_NANO, profile->start_realtime_ns);
 	protobuf_u64(&body, PROFILE_DURATION_NANO, profile->duration_ns);
 	if (profile->period_ns > 0) {
@@ -224,28 +275,80 @@ static void put_profile(struct otlp *otlp, uint32_t value, struct bytes *out)
 			       profile->value_types[profile->main_value]);
 		protobuf_u64(&body, PROFILE_PERIOD, profile->period_ns);
 	}
-	protobuf_message(out, SCOPE_PROFILES, &body);
+	if (count > 0 || resource == 0)
+		protobuf_message(out, SCOPE_PROFILES, &body);
 	bytes_fini(&body);
 }
 
-static void put_resource_profiles(struct otlp *otlp, struct bytes *out)
+static void put_resource_attribute(struct otlp *otlp, const char *key, const char *text,
+				   struct bytes *out)
+{
+	struct bytes attribute = {0};
+
+	protobuf_string(&attribute, KEY_VALUE_KEY, key);
+	protobuf_string(&otlp->part, ANY_STRING, text);
+	protobuf_message(&attribute, KEY_VALUE_VALUE, &otlp->part);
+	protobuf_message(out, RESOURCE_ATTRIBUTES, &attribute);
+	bytes_fini(&attribute);
+}
+
+/* Without attributes there is no resource. */
+static void put_resource(struct otlp *otlp, uint32_t resource, struct bytes *out)
+{
+	const struct profile *profile = otlp->profile;
+	uint32_t set =
+		resource < otlp->resources.sets.count ? otlp->resources.sets.items[resource] : 0;
+	struct label labels[LABELS_MAX];
+	size_t n = label_sets_get(&profile->labels, &profile->strings, set, labels);
+	const char *host = otlp->host;
+	size_t i;
+	size_t k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < ARRAY_SIZE(resource_labels); k++) {
+			if (strcmp(labels[i].key, resource_labels[k].label) != 0)
+				continue;
+			put_resource_attribute(otlp, resource_labels[k].key, labels[i].value,
+					       &otlp->message);
+			if (strcmp(labels[i].key, "host") == 0)
+				host = NULL;
+		}
+	if (host)
+		put_resource_attribute(otlp, "host.name", host, &otlp->message);
+	if (otlp->message.size > 0)
+		protobuf_message(out, RESOURCE_RESOURCE, &otlp->message);
+}
+
+/* By default readers show the first profile, so it is the main value. */
+static void put_resource_profiles(struct otlp *otlp, uint32_t resource, struct bytes *out)
 {
 	const struct profile *profile = otlp->profile;
 	struct bytes scope = {0};
-	struct bytes resource = {0};
+	struct bytes body = {0};
 	uint32_t i;
 
+	put_resource(otlp, resource, &body);
 	protobuf_string(&otlp->message, SCOPE_NAME, "wick");
 	protobuf_string(&otlp->message, SCOPE_VERSION, WICK_VERSION);
 	protobuf_message(&scope, SCOPE_SCOPE, &otlp->message);
-	put_profile(otlp, profile->main_value, &scope);
+	put_profile(otlp, profile->main_value, resource, &scope);
 	for (i = 0; i < profile->value_count; i++)
 		if (i != profile->main_value)
-			put_profile(otlp, i, &scope);
-	protobuf_message(&resource, RESOURCE_SCOPE_PROFILES, &scope);
-	protobuf_message(out, DATA_RESOURCE_PROFILES, &resource);
+			put_profile(otlp, i, resource, &scope);
+	protobuf_message(&body, RESOURCE_SCOPE_PROFILES, &scope);
+	protobuf_message(out, DATA_RESOURCE_PROFILES, &body);
 	bytes_fini(&scope);
-	bytes_fini(&resource);
+	bytes_fini(&body);
+}
+
+/* A profile without samples is written too. */
+static void put_all_resources(struct otlp *otlp, struct bytes *out)
+{
+	uint32_t resource = 0;
+
+	do
+		put_resource_profiles(otlp, resource, out);
+	while (++resource < otlp->resources.sets.count);
 }
 
 static void put_stacks(struct otlp *otlp, struct bytes *out)
@@ -405,18 +508,19 @@ static int number_stacks(struct otlp *otlp)
 static int otlp_write(const struct profile *profile, const struct export_config *config,
 		      struct bytes *out, struct error *err)
 {
-	struct otlp otlp = {.profile = profile};
+	struct otlp otlp = {.profile = profile, .host = config->host};
 	int r = strings_init(&otlp.strings);
 
-	(void)config; /* the format holds all values */
 	if (r == 0)
 		r = strings_init(&otlp.attributes);
+	if (r == 0)
+		r = label_groups_init(&otlp.resources, profile, is_of_resource);
 	if (r == 0)
 		r = used_ids_by_entries(&otlp.used, profile);
 	if (r == 0)
 		r = number_stacks(&otlp);
 	if (r == 0) {
-		put_resource_profiles(&otlp, out);
+		put_all_resources(&otlp, out);
 		put_dictionary(&otlp, out);
 		r = otlp.failed || otlp.attribute_table.failed ? -ENOMEM : 0;
 	}

@@ -318,6 +318,29 @@ def test_otlp_takes_hostile_names_and_labels(wick, tmp_path):
     assert samples[7][1]["thread.id"] == 0 and samples[5][1]["thread.id"] == 9
 
 
+def test_otlp_has_a_resource_for_each_service_and_release(wick, tmp_path):
+    writer = pprof.Writer()
+    writer.stack(["main", "a"], [7], {"service": "shop", "release": "v1", "request": "x"})
+    writer.stack(["main", "b"], [5], {"service": "shop", "release": "v1", "request": "y"})
+    writer.stack(["main", "a"], [3], {"service": "shop", "release": "v2"})
+    writer.stack(["main", "a"], [2])
+    path = tmp_path / "services.pb"
+    path.write_bytes(writer.data())
+    top = message(export(path, "otlp"))
+    found = []
+    for resource in map(message, top[1]):
+        pairs = message(resource[1][0])[1] if 1 in resource else []
+        attributes = {pair[1][0].decode(): message(pair[2][0])[1][0].decode() for pair in map(message, pairs)}
+        profiles = map(message, message(resource[2][0])[2])
+        values = [packed(message(sample)[4])[0] for profile in profiles for sample in profile[2]]
+        found.append((attributes.get("service.name"), attributes.get("service.version"), sorted(values)))
+    assert found == [("shop", "v1", [5, 7]), ("shop", "v2", [3]), (None, None, [2])]
+    # And back: attributes of resources are labels again.
+    (tmp_path / "services.otlp").write_bytes(export(path, "otlp"))
+    again = pprof.Profile(export(tmp_path / "services.otlp", "pprof", "--label", "release=v1"))
+    assert sorted(values[0] for _, values, _ in again.samples) == [5, 7]
+
+
 @pytest.mark.parametrize("name", ("firefox", "perfetto", "otlp"))
 def test_files_are_the_same_every_time(wick, name):
     assert export(OLD, name) == export(OLD, name)
