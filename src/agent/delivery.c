@@ -19,6 +19,8 @@ int delivery_open(const struct delivery_config *config, struct delivery **ret, s
 {
 	struct delivery *delivery = calloc(1, sizeof(*delivery));
 	struct pusher_config pusher = {.url = config->url,
+				       .format = config->format,
+				       .host = config->host,
 				       .token = config->token,
 				       .ca_file = config->ca_file,
 				       .notice = config->spool.notice,

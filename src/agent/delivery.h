@@ -15,7 +15,9 @@ struct error;
 
 struct delivery_config {
 	struct spool_config spool;
-	const char *url;     /* NULL: windows stay in the spool */
+	const char *url; /* NULL: windows stay in the spool */
+	enum push_format format;
+	const char *host;
 	const char *token;   /* NULL: none */
 	const char *ca_file; /* NULL: those of the system */
 };

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/push_policy.h"
+#include "agent/push_request.h"
 #include "agent/spool.h"
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -22,13 +23,20 @@
 #include "base/scope.h"
 #include "net/http_client.h"
 
-#define PATH "/api/push"
 #define NICE 10 /* sending can wait for everything else */
 #define POLL_NS (100 * NS_PER_MS)
 
+/* How far the window that is being sent has come: a part of its requests may be done. */
+struct progress {
+	uint64_t number; /* of the window in the spool */
+	size_t done;     /* requests */
+	size_t refused;  /* of these */
+};
+
 struct pusher {
 	struct pusher_config config;
-	char *url;
+	char *url;                /* without a slash at the end */
+	struct progress progress; /* of the thread */
 	struct http_client *client;
 	pthread_t thread;
 	atomic_bool cancel; /* end the request that is under way */
@@ -108,9 +116,23 @@ static void explain(const struct http_answer *answer, const char *url, struct er
 			: "see the log of the server");
 }
 
-/* Acts on an answer. Returns 0 if the window is done with, else a negative errno. */
-static int heed(struct pusher *pusher, const struct spool_item *item,
-		const struct http_answer *answer, struct error *err)
+/* An answer may take a window, but not all of it. */
+static void note_rejected(struct pusher *pusher, const struct http_answer *answer)
+{
+	char why[200];
+	char text[300];
+	uint64_t rejected =
+		push_request_rejected(pusher->config.format, &answer->body, why, sizeof(why));
+
+	if (rejected == 0)
+		return;
+	(void)snprintf(text, sizeof(text), "%s did not store %" PRIu64 " profiles of a window: %s",
+		       pusher->url, rejected, why); /* a cut text is fine */
+	tell(pusher, text);
+}
+
+/* Acts on an answer. Returns 0 if the request is done with, else a negative errno. */
+static int heed(struct pusher *pusher, const struct http_answer *answer, struct error *err)
 {
 	enum push_verdict verdict = push_verdict_of(answer->status);
 
@@ -121,11 +143,82 @@ static int heed(struct pusher *pusher, const struct spool_item *item,
 	if (verdict == PUSH_REFUSED) {
 		explain(answer, pusher->url, err);
 		tell_error(pusher, "a window was refused and is dropped: ", err);
+		pusher->progress.refused++;
+	} else {
+		note_rejected(pusher, answer);
 	}
-	take_answer(pusher, answer);
-	spool_remove(pusher->config.spool, item);
-	count_sent(pusher, item, verdict == PUSH_STORED);
+	if (pusher->config.format == PUSH_AS_WICK)
+		take_answer(pusher, answer);
+	pusher->progress.done++;
 	note_state(pusher, false, NULL);
+	return 0;
+}
+
+#define HEADERS_MAX 8
+
+static int send_request(struct pusher *pusher, const struct push_window *window,
+			const struct push_request *part, uint64_t *ret_after_s, struct error *err)
+{
+	char id[SPOOL_ID_MAX + 32];
+	char now[64];
+	const char *headers[HEADERS_MAX] = {id, now};
+	size_t count = pusher->config.format == PUSH_AS_WICK ? 2 : 0;
+	SCOPED(mem) char *url = NULL;
+	struct http_answer answer = {0};
+	struct http_request request = {.method = "POST",
+				       .headers = headers,
+				       .body = part->body.size > 0 ? part->body.data : window->data,
+				       .body_bytes =
+					       part->body.size > 0 ? part->body.size : window->size,
+				       .cancel = &pusher->cancel};
+	int r;
+
+	for (size_t i = 0; part->headers[i] && count < HEADERS_MAX - 1; i++)
+		headers[count++] = part->headers[i];
+	headers[count] = NULL;
+	(void)snprintf(id, sizeof(id), "X-Wick-Window: %s", window->id);
+	(void)snprintf(now, sizeof(now), "X-Wick-Now: %" PRIu64, clock_realtime_ns());
+	if (asprintf(&url, "%s%s", pusher->url, part->path) < 0) {
+		url = NULL;
+		return error_set(err, -ENOMEM, "out of memory");
+	}
+	request.url = url;
+	r = http_client_send(pusher->client, &request, &answer, err);
+	if (r == 0)
+		r = heed(pusher, &answer, err);
+	*ret_after_s = answer.retry_after_s;
+	log_info("window %s, %zu bytes: status %d", window->id, request.body_bytes, answer.status);
+	http_answer_fini(&answer);
+	return r;
+}
+
+/* Sends what is left of a window. */
+static int send_window(struct pusher *pusher, const struct spool_item *item,
+		       const struct bytes *data, uint64_t *ret_after_s, struct error *err)
+{
+	struct push_window window = {.data = data->data,
+				     .size = data->size,
+				     .id = item->id,
+				     .host = pusher->config.host};
+	struct progress *progress = &pusher->progress;
+	struct push_requests requests;
+	int r = push_requests_make(&requests, pusher->config.format, &window, err);
+
+	if (progress->number != item->number)
+		*progress = (struct progress){.number = item->number};
+	if (r < 0 && r != -ENOMEM) { /* it will not become better */
+		tell_error(pusher, "a window cannot be sent and is dropped: ", err);
+		progress->refused++;
+		r = 0;
+	}
+	while (r == 0 && progress->done < requests.items.count)
+		r = send_request(pusher, &window, &requests.items.items[progress->done],
+				 ret_after_s, err);
+	push_requests_fini(&requests);
+	if (r < 0)
+		return r;
+	spool_remove(pusher->config.spool, item);
+	count_sent(pusher, item, progress->refused == 0);
 	return 0;
 }
 
@@ -133,34 +226,17 @@ static int heed(struct pusher *pusher, const struct spool_item *item,
 static int send_one(struct pusher *pusher, const struct spool_item *item, uint64_t *ret_after_s,
 		    struct error *err)
 {
-	char id[SPOOL_ID_MAX + 32];
-	char now[64];
-	const char *headers[] = {"Content-Type: application/octet-stream", id, now, NULL};
-	struct http_request request = {.method = "POST",
-				       .url = pusher->url,
-				       .headers = headers,
-				       .cancel = &pusher->cancel};
-	struct http_answer answer = {0};
 	struct bytes data = {0};
 	int r = spool_read(pusher->config.spool, item, &data, err);
 
 	if (r == 0) {
-		(void)snprintf(id, sizeof(id), "X-Wick-Window: %s", item->id);
-		(void)snprintf(now, sizeof(now), "X-Wick-Now: %" PRIu64, clock_realtime_ns());
-		request.body = data.data;
-		request.body_bytes = data.size;
-		r = http_client_send(pusher->client, &request, &answer, err);
-		if (r == 0)
-			r = heed(pusher, item, &answer, err);
-		*ret_after_s = answer.retry_after_s;
-		log_info("window %s of %zu bytes: status %d", item->id, data.size, answer.status);
+		r = send_window(pusher, item, &data, ret_after_s, err);
 	} else if (r == -EBADMSG) {
 		tell_error(pusher, "", err);
 		r = 0; /* the next one */
 	} else if (r == -ENOENT) {
 		r = 0; /* the limits of the spool removed it */
 	}
-	http_answer_fini(&answer);
 	bytes_fini(&data);
 	return r;
 }
@@ -257,10 +333,9 @@ static int prepare(struct pusher *pusher, struct error *err)
 		return r;
 	while (length > 0 && base[length - 1] == '/')
 		length--;
-	if (asprintf(&pusher->url, "%.*s" PATH, (int)length, base) < 0) {
-		pusher->url = NULL;
+	pusher->url = strndup(base, length);
+	if (!pusher->url)
 		return error_set(err, -ENOMEM, "out of memory");
-	}
 	r = http_client_new(&client, &pusher->client, err);
 	if (r < 0)
 		return r;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "agent/burst_order.h"
+#include "agent/push_request.h"
 
 struct error;
 struct pusher;
@@ -19,7 +20,9 @@ struct spool;
 
 struct pusher_config {
 	struct spool *spool; /* borrowed */
-	const char *url;     /* of the server; "/api/push" is added; copied */
+	const char *url;     /* of the server; paths are added; copied */
+	enum push_format format;
+	const char *host;    /* for formats that do not say it in the window */
 	const char *token;   /* NULL: none */
 	const char *ca_file; /* NULL: those of the system */
 	/* Called with messages for the user, in the thread of the pusher. */

@@ -61,4 +61,7 @@ void http_answer_fini(struct http_answer *answer);
 /* Checks that a text is an http or https URL with a host. */
 int http_url_check(const char *url, struct error *err);
 
+/* Appends a text as the value of a parameter: what has a meaning in a URL is escaped. */
+void http_url_put(struct bytes *out, const char *text);
+
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -17,4 +18,14 @@ int http_url_check(const char *url, struct error *err)
 	(void)error_set(err, -EINVAL, "invalid URL: %s", url);
 	error_remedy(err, "write http://HOST:PORT or https://HOST:PORT");
 	return -EINVAL;
+}
+
+void http_url_put(struct bytes *out, const char *text)
+{
+	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+		if (isalnum(*at) || strchr("-_.~", *at))
+			bytes_put_u8(out, *at);
+		else
+			bytes_printf(out, "%%%02X", *at);
+	}
 }

@@ -4,18 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "export/pyroscope_name.h"
 #include "server/query.h"
 
 struct profile_type_id profile_type_id(const char *type, const char *unit)
 {
-	struct profile_type_id id = {"process_cpu", "cpu", "nanoseconds", ""};
+	struct profile_type_id id = {pyroscope_name(type), "cpu", "nanoseconds", ""};
 
-	if (strncmp(type, "alloc", 5) == 0 || strncmp(type, "inuse", 5) == 0) {
-		id.name = "memory";
+	if (strcmp(id.name, "memory") == 0) {
 		id.period_type = "space";
 		id.period_unit = "bytes";
-	} else if (strcmp(type, "cpu") != 0 && strcmp(type, "samples") != 0) {
-		id.name = type;
+	} else if (strcmp(id.name, type) == 0) {
 		id.period_type = type;
 		id.period_unit = unit;
 	}

@@ -33,6 +33,7 @@ enum agent_symbolize { SYMBOLIZE_AGENT, SYMBOLIZE_SERVER };
 
 struct agent_options {
 	const char *server;
+	enum push_format push_as;
 	const char *token_file;
 	const char *ca_file;
 	const char *metrics;
@@ -145,6 +146,8 @@ static const char *conflict(const struct agent_options *options)
 		return "-o FILE needs --once TIME";
 	if (options->once_ns == 0 && !options->server && !options->spool)
 		return "nowhere to send to: give --server URL, or --once TIME and -o FILE";
+	if (options->push_as != PUSH_AS_WICK && options->symbolize == SYMBOLIZE_SERVER)
+		return "--symbolize server works with --push-as wick only";
 	return NULL;
 }
 
@@ -304,6 +307,8 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 			  .notice = note,
 			  .self = command},
 		.url = options->server,
+		.format = options->push_as,
+		.host = command->host,
 		.ca_file = options->ca_file,
 	};
 	int r = find_spool(command, err);
@@ -355,6 +360,12 @@ static const struct option_spec table[] = {
 	 .key = "agent.server",
 	 .help = "where to send windows: http://HOST:PORT or https://HOST:PORT; the token is read "
 		 "from WICK_TOKEN or --token-file"},
+	{"push-as", 0,
+	 OPTION_ENUM(struct agent_options, push_as, "wick", "pyroscope", "pyroscope-ingest",
+		     "otlp"),
+	 .key = "agent.push_as",
+	 .help = "the protocol of the server: wick server, Pyroscope (its push service, or the "
+		 "older /ingest), or OpenTelemetry profiles (v1development) over HTTP"},
 	{"token-file", 0, OPTION_STRING(struct agent_options, token_file), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .key = "agent.token_file",
 	 .help = "a file whose first line is the token, unless WICK_TOKEN is set"},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands/server_request.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +22,10 @@ void server_request_path(struct server_request *request, const char *path)
 
 void server_request_add(struct server_request *request, const char *name, const char *value)
 {
-	const unsigned char *at = (const unsigned char *)value;
-
 	if (!value)
 		return;
 	bytes_printf(&request->path, "%c%s=", request->parameters++ == 0 ? '?' : '&', name);
-	for (; *at; at++) {
-		if (isalnum(*at) || strchr("-_.~", *at))
-			bytes_put_u8(&request->path, *at);
-		else
-			bytes_printf(&request->path, "%%%02X", *at);
-	}
+	http_url_put(&request->path, value);
 }
 
 static int token_remedy(int code, struct error *err)
