@@ -4,6 +4,8 @@
 
 /* run_command: runs another program without a shell and collects its output, with limits. */
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +18,12 @@ struct bytes;
  * errno if it could not be started.
  */
 int run_command(const char *const *argv, uint64_t limit_ns, size_t max_bytes, struct bytes *out);
+
+/*
+ * The same, until *stop becomes true: then the program is asked to end (SIGTERM), and gets a few
+ * seconds for it.
+ */
+int run_command_until(const char *const *argv, uint64_t limit_ns, size_t max_bytes,
+		      const atomic_bool *stop, struct bytes *out);
 
 #endif

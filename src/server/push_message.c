@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "base/arena.h"
+#include "base/base64.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "import/protobuf_reader.h"
@@ -94,36 +95,6 @@ static int read_proto(struct cursor in, push_sample_fn *fn, void *self, struct e
 	return r == 0 && in.failed ? refuse(err) : r;
 }
 
-static int digit_of(char c)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = c ? strchr(digits, c == '-' ? '+' : c == '_' ? '/' : c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
-/* Bytes are base64 in JSON. */
-static bool decode_base64(const char *text, struct bytes *out)
-{
-	uint32_t bits = 0;
-	unsigned int count = 0;
-
-	for (; *text && *text != '='; text++) {
-		int digit = digit_of(*text);
-
-		if (digit < 0)
-			return false;
-		bits = bits << 6 | (uint32_t)digit;
-		count += 6;
-		if (count >= 8) {
-			count -= 8;
-			bytes_put_u8(out, (uint8_t)(bits >> count));
-		}
-	}
-	return !out->failed;
-}
-
 static int send_json_series(const json_t *series, push_sample_fn *fn, void *self, struct error *err)
 {
 	const json_t *told = json_object_get(series, "labels");
@@ -149,7 +120,7 @@ static int send_json_series(const json_t *series, push_sample_fn *fn, void *self
 
 		if (!text)
 			text = json_string_value(json_object_get(item, "raw_profile"));
-		if (!text || !decode_base64(text, &data)) {
+		if (!text || !base64_decode(text, &data)) {
 			bytes_fini(&data);
 			return refuse(err);
 		}

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "net/token.h"
+#include "net/http_access.h"
 #include "server/agents.h"
 #include "server/audit.h"
 #include "server/bursts.h"
@@ -26,11 +26,8 @@ struct server {
 	struct bursts bursts;
 	uint64_t start_s;
 
-	pthread_rwlock_t token_lock;
-	struct tokens tokens;
+	struct http_access access;
 	char *token_path;
-	char *tls_cert;
-	char *tls_key;
 };
 
 /* Logs a line of JSON: {"time": …, "event": …, key: value}. key NULL: no more. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -53,6 +54,27 @@ static void bounds_end_the_program(void **state)
 	bytes_fini(&out);
 }
 
+static void a_program_is_asked_to_end(void **state)
+{
+	static const char *const silent[] = {"sleep", "1000", NULL};
+	static const char *const polite[] = {
+		"sh", "-c", "trap 'echo last words; exit 7' TERM; while :; do sleep 0.1; done", NULL};
+	atomic_bool stop = true;
+	struct bytes out = {0};
+	sigset_t mask;
+
+	(void)sigemptyset(&mask);
+	(void)sigaddset(&mask, SIGTERM); /* as in a thread that leaves signals to others */
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &mask, NULL), 0);
+	assert_int_equal(run_command_until(silent, MINUTE_NS, 1000, &stop, &out), 128 + 15);
+	atomic_store(&stop, false);
+	assert_int_equal(run_command_until(silent, 1, 1000, &stop, &out), -ETIMEDOUT);
+	atomic_store(&stop, true);
+	assert_true(run_command_until(polite, MINUTE_NS, 1000, &stop, &out) > 0);
+	assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &mask, NULL), 0);
+	bytes_fini(&out);
+}
+
 static void a_program_that_is_not_there_is_told(void **state)
 {
 	static const char *const missing[] = {"no-such-program-of-wick", NULL};
@@ -69,6 +91,7 @@ int main(void)
 		cmocka_unit_test(arguments_are_no_words_of_a_shell),
 		cmocka_unit_test(a_program_that_ends_by_a_signal_says_which),
 		cmocka_unit_test(bounds_end_the_program),
+		cmocka_unit_test(a_program_is_asked_to_end),
 		cmocka_unit_test(a_program_that_is_not_there_is_told),
 	};
 

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "net/http_access.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base64.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file/regular_file.h"
+#include "base/scope.h"
+#include "net/http_server.h"
+
+#define PEM_MAX_BYTES (1u << 20)
+#define SECRET_MAX 256
+
+static bool is_loopback(const char *address)
+{
+	struct in6_addr six;
+
+	if (strncmp(address, "127.", 4) == 0)
+		return true;
+	return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+static bool needs_tokens(const struct http_access *access)
+{
+	return access->config.always || !is_loopback(access->config.address);
+}
+
+static int refuse_tokenless(const struct http_access *access, struct error *err)
+{
+	(void)error_set(err, -EPERM,
+			"%s would be open to all users of this machine: there are no tokens",
+			access->config.address);
+	error_remedy(err, "make one: wick token add read --data %s", access->config.token_folder);
+	return -EPERM;
+}
+
+/* Beyond this machine, only with TLS and tokens. */
+static int check_exposure(const struct http_access *access, struct error *err)
+{
+	const struct http_access_config *config = &access->config;
+	bool has_tls = config->tls_cert_path && config->tls_key_path;
+
+	if ((config->tls_cert_path != NULL) != (config->tls_key_path != NULL)) {
+		(void)error_set(err, -EINVAL, "TLS needs both a certificate and its key");
+		error_remedy(err, "use --tls-cert FILE --tls-key FILE");
+		return -EINVAL;
+	}
+	if (is_loopback(config->address))
+		return needs_tokens(access) && access->tokens.count == 0
+			       ? refuse_tokenless(access, err)
+			       : 0;
+	if (has_tls && access->tokens.count > 0)
+		return 0;
+	(void)error_set(err, -EPERM, "%s can be reached from other machines, but there %s",
+			config->address,
+			!has_tls && access->tokens.count == 0 ? "is no TLS, and there are no tokens"
+			: !has_tls                            ? "is no TLS"
+							      : "are no tokens");
+	error_remedy(err,
+		     "use --tls-cert FILE --tls-key FILE, and make tokens with: wick token add "
+		     "write --data %s",
+		     config->token_folder);
+	return -EPERM;
+}
+
+static int read_pem(const char *path, char **ret, struct error *err)
+{
+	struct stat status;
+	SCOPED(fd) int fd = regular_file_open(path, &status);
+	SCOPED(mem) char *text = NULL;
+	ssize_t n;
+
+	if (fd < 0)
+		return error_file(err, fd, "cannot open %s", path);
+	text = calloc(1, PEM_MAX_BYTES);
+	if (!text)
+		return error_set(err, -ENOMEM, "out of memory");
+	n = read(fd, text, PEM_MAX_BYTES - 1);
+	if (n < 0)
+		return error_file(err, -errno, "cannot read %s", path);
+	*ret = scope_take(&text);
+	return 0;
+}
+
+int http_access_open(struct http_access *access, const struct http_access_config *config,
+		     struct error *err)
+{
+	int r;
+
+	*access = (struct http_access){.config = *config};
+	(void)pthread_rwlock_init(&access->lock, NULL); /* never fails on Linux */
+	r = tokens_load(&access->tokens, config->token_path, err);
+	if (r == 0)
+		r = check_exposure(access, err);
+	if (r == 0 && config->tls_cert_path)
+		r = read_pem(config->tls_cert_path, &access->tls_cert, err);
+	if (r == 0 && config->tls_key_path)
+		r = read_pem(config->tls_key_path, &access->tls_key, err);
+	return r;
+}
+
+void http_access_close(struct http_access *access)
+{
+	(void)pthread_rwlock_destroy(&access->lock);
+	tokens_fini(&access->tokens);
+	free(access->tls_cert);
+	free(access->tls_key);
+	*access = (struct http_access){0};
+}
+
+int http_access_reload(struct http_access *access, struct error *err)
+{
+	struct tokens tokens;
+	struct tokens old;
+	int r = tokens_load(&tokens, access->config.token_path, err);
+
+	if (r == 0 && tokens.count == 0 && needs_tokens(access)) {
+		tokens_fini(&tokens);
+		r = error_set(err, -EPERM, "%s has no tokens any more; the old ones stay",
+			      access->config.token_path);
+		error_remedy(err, "stop listening, or add a token");
+	}
+	if (r < 0)
+		return r;
+	(void)pthread_rwlock_wrlock(&access->lock);
+	old = access->tokens;
+	access->tokens = tokens;
+	(void)pthread_rwlock_unlock(&access->lock);
+	tokens_fini(&old);
+	return 0;
+}
+
+/* Without tokens a page in a browser must not reach us under a name of its own. */
+static bool is_local_name(const char *host)
+{
+	static const char *const names[] = {"localhost", "127.", "[::1]"};
+	size_t i;
+
+	for (i = 0; host && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncasecmp(host, names[i], strlen(names[i])) == 0)
+			return true;
+	return !host;
+}
+
+/* "user:password" in base64; the password is the token. */
+static bool take_password(const char *text, char ret[SECRET_MAX])
+{
+	struct bytes plain = {0};
+	const char *colon = NULL;
+
+	if (strlen(text) < SECRET_MAX && base64_decode(text, &plain)) {
+		bytes_put_u8(&plain, '\0');
+		if (!plain.failed)
+			colon = strchr((const char *)plain.data, ':');
+	}
+	if (colon)
+		(void)snprintf(ret, SECRET_MAX, "%s", colon + 1); /* it fits */
+	bytes_fini(&plain);
+	return colon != NULL;
+}
+
+/* The secret that a request shows; false: none. */
+static bool take_secret(const struct http_call *request, char ret[SECRET_MAX])
+{
+	const char *text = http_call_header(request, "Authorization");
+
+	if (text && strncasecmp(text, "Basic ", 6) == 0)
+		return take_password(text + 6, ret);
+	if (!text || strncasecmp(text, "Bearer ", 7) != 0)
+		return false;
+	(void)snprintf(ret, SECRET_MAX, "%s", text + 7); /* a longer one is none of ours */
+	return true;
+}
+
+static unsigned int check_token(struct http_access *access, struct http_call *request,
+				struct http_response *response)
+{
+	char secret[SECRET_MAX] = "";
+	bool has_secret = take_secret(request, secret);
+	const struct token *token =
+		has_secret ? tokens_find(&access->tokens, secret, clock_realtime_ns() / NS_PER_SEC)
+			   : NULL;
+	enum token_access needs = (enum token_access)request->route->access;
+
+	if (token)
+		(void)snprintf(request->who, sizeof(request->who), "%s %.60s", token->id,
+			       token->name);
+	if (access->tokens.count == 0 && !needs_tokens(access)) {
+		if (is_local_name(http_call_header(request, "Host")) &&
+		    !http_call_header(request, "Origin"))
+			return 0;
+		http_refuse(response, 403,
+			    "without tokens, only programs on this "
+			    "machine may ask, and no pages of browsers");
+		return 403;
+	}
+	if (!token) {
+		http_refuse(response, 401,
+			    has_secret ? "the token is unknown or has expired"
+				       : "a token is needed: Authorization: Bearer TOKEN");
+		return 401;
+	}
+	if (token_allows(token->access, needs))
+		return 0;
+	http_refuse(response, 403, "this needs a token for %s, and this one is for %s",
+		    token_access_name(needs), token_access_name(token->access));
+	return 403;
+}
+
+unsigned int http_access_check(struct http_access *access, struct http_call *request,
+			       struct http_response *response)
+{
+	unsigned int status;
+
+	if (request->route->access == TOKEN_NONE)
+		return 0;
+	(void)pthread_rwlock_rdlock(&access->lock);
+	status = check_token(access, request, response);
+	(void)pthread_rwlock_unlock(&access->lock);
+	return status;
+}
