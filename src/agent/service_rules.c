@@ -94,6 +94,9 @@ int service_rules_new(const char *const *texts, size_t count, struct service_rul
 
 	if (!rules)
 		return error_set(err, -ENOMEM, "out of memory");
+	if (count == 0)
+		for (texts = service_rules_default; texts[count]; count++)
+			continue;
 	for (size_t i = 0; i < count; i++) {
 		int r = parse(rules, texts[i], err);
 

@@ -23,7 +23,7 @@ struct service_rules;
 /* Used without rules of the user, NULL last. */
 extern const char *const service_rules_default[];
 
-/* The caller releases *ret with service_rules_free(). Copies the texts. */
+/* The caller releases *ret with service_rules_free(). Copies the texts. None: the default ones. */
 int service_rules_new(const char *const *texts, size_t count, struct service_rules **ret,
 		      struct error *err);
 void service_rules_free(struct service_rules *rules); /* NULL is fine */

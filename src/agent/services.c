@@ -88,8 +88,6 @@ static int check(const struct services_config *config, struct error *err)
 int services_new(const struct services_config *config, struct services **ret, struct error *err)
 {
 	SCOPED(services) struct services *services = calloc(1, sizeof(*services));
-	const char *const *rules = config->rules;
-	size_t count = config->rule_count;
 	int r = check(config, err);
 
 	if (r < 0)
@@ -100,10 +98,7 @@ int services_new(const struct services_config *config, struct services **ret, st
 	if (strings_init(&services->strings) < 0 || strings_init(&services->names) < 0 ||
 	    label_sets_init(&services->sets) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
-	if (count == 0)
-		for (rules = service_rules_default; rules[count]; count++)
-			continue;
-	r = service_rules_new(rules, count, &services->rules, err);
+	r = service_rules_new(config->rules, config->rule_count, &services->rules, err);
 	if (r < 0)
 		return r;
 	*ret = scope_take(&services);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +16,20 @@
 #include "agent/agent.h"
 #include "agent/agent_metrics.h"
 #include "agent/delivery.h"
+#include "agent/pull.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file/outfile.h"
 #include "cli/command.h"
+#include "cli/options/data_folder.h"
+#include "cli/options/listen_option.h"
 #include "cli/options/load_options.h"
 #include "cli/text/agent.h"
 #include "load/load.h"
 
 #define TOKEN_MAX 1024
+#define USUAL_PORT 4041
 #define ROOT_SPOOL "/var/lib/wick/spool"
 #define USER_SPOOL ".local/state/wick/spool"
 #define RATE_HZ 99 /* not a divisor of a second: no lock-step with timers */
@@ -34,6 +39,12 @@ enum agent_symbolize { SYMBOLIZE_AGENT, SYMBOLIZE_SERVER };
 struct agent_options {
 	const char *server;
 	enum push_format push_as;
+	const char *listen;
+	const char *listen_tokens;
+	const char *tls_cert;
+	const char *tls_key;
+	struct option_list heap;
+	uint64_t heap_sample_bytes;
 	const char *token_file;
 	const char *ca_file;
 	const char *metrics;
@@ -66,6 +77,12 @@ struct agent_command {
 	char spool[PATH_MAX];
 	char token[TOKEN_MAX];
 	struct delivery *delivery;
+	struct pull *pull; /* NULL: nothing can be fetched */
+	char listen_address[128];
+	char token_folder[PATH_MAX];
+	char token_path[PATH_MAX + 8];
+	pthread_mutex_t stats_lock;
+	struct agent_stats stats;       /* with the lock */
 	bool metrics_failed;            /* that was said */
 	struct command_values reloaded; /* on SIGHUP; borrowed by the agent */
 	int window_fd; /* a copy of the descriptor of the window being written; -1: none */
@@ -148,6 +165,8 @@ static const char *conflict(const struct agent_options *options)
 		return "nowhere to send to: give --server URL, or --once TIME and -o FILE";
 	if (options->push_as != PUSH_AS_WICK && options->symbolize == SYMBOLIZE_SERVER)
 		return "--symbolize server works with --push-as wick only";
+	if (options->once_ns > 0 && options->listen)
+		return "--listen and --once cannot be combined";
 	return NULL;
 }
 
@@ -252,6 +271,8 @@ static void reload(void *self, struct agent *agent)
 	if (r == 0) {
 		r = command_configure(command->context, &fresh.set, &err);
 		services = services_of(command, fresh.options);
+		if (r == 0 && command->pull)
+			r = pull_reload(command->pull, services.rules, services.rule_count, &err);
 		if (r == 0)
 			r = agent_reload(agent, &services, &err);
 		if (r < 0)
@@ -268,19 +289,28 @@ static void reload(void *self, struct agent *agent)
 	command_note(command->context, "configuration read again: rules, labels and release");
 }
 
-static void write_metrics(void *self, const struct agent_stats *stats)
+/* Any thread. */
+static void put_metrics(void *self, struct bytes *out)
 {
 	struct agent_command *command = self;
+	struct agent_stats stats;
 	struct spool_stats spool;
 	struct pusher_stats pusher;
+
+	(void)pthread_mutex_lock(&command->stats_lock);
+	stats = command->stats;
+	(void)pthread_mutex_unlock(&command->stats_lock);
+	delivery_stats(command->delivery, &spool, &pusher);
+	agent_metrics_put(out, &stats, &spool, &pusher);
+}
+
+static void write_metrics(struct agent_command *command)
+{
 	struct bytes text = {0};
 	struct error err = {0};
 	int r;
 
-	if (!command->options->metrics)
-		return;
-	delivery_stats(command->delivery, &spool, &pusher);
-	agent_metrics_put(&text, stats, &spool, &pusher);
+	put_metrics(command, &text);
 	r = text.failed ? -ENOMEM
 			: outfile_write(command->options->metrics, "--metrics FILE", text.data,
 					text.size, &err);
@@ -288,6 +318,73 @@ static void write_metrics(void *self, const struct agent_stats *stats)
 		command_note(command->context, "%s\n      %s", err.text, err.remedy);
 	command->metrics_failed = r < 0;
 	bytes_fini(&text);
+}
+
+static void take_stats(void *self, const struct agent_stats *stats)
+{
+	struct agent_command *command = self;
+
+	(void)pthread_mutex_lock(&command->stats_lock);
+	command->stats = *stats;
+	(void)pthread_mutex_unlock(&command->stats_lock);
+	if (command->options->metrics)
+		write_metrics(command);
+}
+
+static int find_tokens(struct agent_command *command, struct error *err)
+{
+	const char *wanted = command->options->listen_tokens;
+	int r = data_folder(NULL, command->token_folder, sizeof(command->token_folder), err);
+
+	if (wanted)
+		(void)snprintf(command->token_path, sizeof(command->token_path), "%s", wanted);
+	else if (r == 0)
+		(void)snprintf(command->token_path, sizeof(command->token_path), "%s/tokens",
+			       command->token_folder);
+	return wanted ? 0 : r;
+}
+
+/* --listen: what can be fetched from the agent. */
+static int open_pull(struct agent_command *command, const struct agent_config *agent,
+		     struct error *err)
+{
+	const struct agent_options *options = command->options;
+	struct pull_config config = {
+		.access = {.address = command->listen_address,
+			   .tls_cert_path = options->tls_cert,
+			   .tls_key_path = options->tls_key,
+			   .token_path = command->token_path,
+			   .token_folder = command->token_folder,
+			   .always = true},
+		.port = USUAL_PORT,
+		.rules = agent->services.rules,
+		.rule_count = agent->services.rule_count,
+		.rate_hz = (uint32_t)options->frequency_hz,
+		.overhead = options->overhead_percent,
+		.heap = options->heap.items,
+		.heap_count = options->heap.count,
+		.heap_sample_bytes = options->heap_sample_bytes,
+		.metrics = put_metrics,
+		.self = command,
+	};
+	int r;
+
+	if (!options->listen)
+		return 0;
+	if (listen_option_parse(options->listen, command->listen_address,
+				sizeof(command->listen_address), &config.port) < 0) {
+		(void)error_set(err, -EINVAL, "--listen %s: expected ADDRESS:PORT",
+				options->listen);
+		error_remedy(err, "write --listen 127.0.0.1:%d", USUAL_PORT);
+		return -EINVAL;
+	}
+	r = find_tokens(command, err);
+	if (r == 0)
+		r = pull_open(&config, &command->pull, err);
+	if (r == 0)
+		command_note(command->context, "listening on %s, port %u", command->listen_address,
+			     pull_port(command->pull));
+	return r;
 }
 
 static int run_once(struct agent_command *command, struct agent_config *config, struct error *err)
@@ -323,8 +420,11 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 		return r;
 	config->output = delivery_output(command->delivery);
 	config->reload = reload;
-	config->changed = write_metrics;
-	r = agent_run(config, err);
+	config->changed = take_stats;
+	r = open_pull(command, config, err);
+	if (r == 0)
+		r = agent_run(config, err);
+	pull_close(command->pull);
 	delivery_close(command->delivery);
 	if (command->reloaded.options)
 		command_values_fini(&command->reloaded);
@@ -333,7 +433,10 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 
 static int run_agent(const struct command_context *context, void *values, int argc, char **argv)
 {
-	struct agent_command command = {.context = context, .options = values, .window_fd = -1};
+	struct agent_command command = {.context = context,
+					.options = values,
+					.stats_lock = PTHREAD_MUTEX_INITIALIZER,
+					.window_fd = -1};
 	const char *wrong = conflict(command.options);
 	struct agent_config config;
 	struct error err = {0};
@@ -354,6 +457,30 @@ static int run_agent(const struct command_context *context, void *values, int ar
 		return command_refused(context, &err);
 	return r < 0 ? command_failed(context, &err) : COMMAND_DONE;
 }
+
+static const struct option_spec pull_table[] = {
+	{"listen", 0, OPTION_STRING(struct agent_options, listen), .argument = "ADDRESS:PORT",
+	 .key = "agent.listen",
+	 .help = "answer /debug/pprof/profile, /debug/pprof/heap and /metrics here, to whoever has "
+		 "a "
+		 "token (wick token add read); addresses other than loopback need TLS"},
+	{"listen-tokens", 0, OPTION_STRING(struct agent_options, listen_tokens), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .key = "agent.listen_tokens",
+	 .help = "hashes of the tokens for --listen (default: the file that wick token uses)"},
+	{"tls-cert", 0, OPTION_STRING(struct agent_options, tls_cert), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .key = "agent.tls_cert",
+	 .help = "certificate chain for --listen, PEM"},
+	{"tls-key", 0, OPTION_STRING(struct agent_options, tls_key), .argument = "FILE",
+	 .offer = OPTION_OFFER_FILE, .key = "agent.tls_key", .help = "its private key, PEM"},
+	{"heap", 0, OPTION_LIST(struct agent_options, heap), .argument = "SERVICE",
+	 .key = "agent.heap",
+	 .help = "allow /debug/pprof/heap for this service: while it is asked for, probes on the "
+		 "allocator of a process slow it down by about a microsecond per call"},
+	{"heap-sample", 0, OPTION_SIZE(struct agent_options, heap_sample_bytes), .argument = "SIZE",
+	 .min = 1024, .max = 1 << 30, .key = "agent.heap_sample",
+	 .help = "mean distance of the allocations that are sampled"},
+	OPTION_END,
+};
 
 static const struct option_spec table[] = {
 	{"server", 0, OPTION_STRING(struct agent_options, server), .argument = "URL",
@@ -438,6 +565,7 @@ static const struct option_spec table[] = {
 		 "Python calls alone, off shows the functions of the interpreter"},
 	{"kernel", 0, OPTION_TOGGLE(struct agent_options, kernel), .key = "agent.kernel",
 	 .help = "also sample kernel frames"},
+	{.kind = OPTION_KIND_GROUP, .table = pull_table, .help = "Fetching from the agent"},
 	{OPTION_GROUP(struct agent_options, symbols, symbol_option_table), .help = "Symbols"},
 	OPTION_END,
 };
@@ -459,6 +587,7 @@ const struct command command_agent = {
 					      .overhead_percent = 1,
 					      .breaker_percent = 90,
 					      .memory_bytes = 64u << 20,
+					      .heap_sample_bytes = 512u << 10,
 					      .depth = 128,
 					      .kernel = true,
 					      .symbols = {.demangle = true,

@@ -14,10 +14,12 @@
 #include "base/number.h"
 #include "cli/command.h"
 #include "cli/options/data_folder.h"
+#include "cli/options/listen_option.h"
 #include "cli/text/server.h"
 #include "server/server.h"
 
 #define MAINTAIN_EVERY_S 20
+#define USUAL_PORT 4040
 
 struct server_options {
 	const char *listen;
@@ -36,40 +38,6 @@ struct server_options {
 	uint64_t burst_hosts;
 	uint64_t burst_interval_ns;
 };
-
-/* "ADDRESS:PORT", "[ADDRESS]:PORT", "ADDRESS" or ":PORT". */
-static int parse_listen(const char *text, char *ret_address, size_t size, uint16_t *ret_port)
-{
-	const char *colon = strrchr(text, ':');
-	size_t n = strlen(text);
-	uint64_t port = 4040;
-
-	if (text[0] == '[') {
-		const char *end = strchr(text, ']');
-
-		if (!end)
-			return -EINVAL;
-		colon = end[1] == ':' ? end + 1 : NULL;
-		if (!colon && end[1])
-			return -EINVAL;
-		n = (size_t)(end - text) - 1;
-		text++;
-	} else if (colon && strchr(text, ':') == colon) {
-		n = (size_t)(colon - text);
-	} else {
-		colon = NULL;
-	}
-	if (colon && (number_parse_u64(colon + 1, &port) < 0 || port > UINT16_MAX))
-		return -EINVAL;
-	if (n >= size)
-		return -EINVAL;
-	memcpy(ret_address, n > 0 ? text : "127.0.0.1", n > 0 ? n : 10);
-	ret_address[n > 0 ? n : 9] = '\0';
-	if (strcmp(ret_address, "localhost") == 0)
-		(void)snprintf(ret_address, size, "127.0.0.1");
-	*ret_port = (uint16_t)port;
-	return 0;
-}
 
 /* "30d": the unit may be m, h, d, w or y. */
 static bool parse_age(const char *text, size_t n, uint64_t *ret_s)
@@ -170,7 +138,8 @@ static int run_server(const struct command_context *context, void *values, int a
 	char folder[4096];
 	struct error err = {0};
 
-	if (parse_listen(options->listen, address, sizeof(address), &config.port) < 0)
+	config.port = USUAL_PORT;
+	if (listen_option_parse(options->listen, address, sizeof(address), &config.port) < 0)
 		return command_misused(context, "--listen %s: expected ADDRESS:PORT",
 				       options->listen);
 	if (!parse_retention(options->retention, &config))
