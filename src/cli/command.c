@@ -377,8 +377,8 @@ static int run_subcommand(struct command_context *context, int argc, char **argv
 	values.globals.config_path = config_path;
 	context->globals = &values.globals;
 	context->set = &values.set;
-	/* Commands that record load no plug-ins. */
-	plugins = context->command->runs_program
+	/* Commands that record load no plug-ins, and neither do services. */
+	plugins = context->command->runs_program || context->command->is_service
 			  ? NULL
 			  : plugins_load(getenv("WICK_PLUGINS"), print_warning, context);
 	context->plugins = plugins;

@@ -74,6 +74,8 @@ struct command {
 	const char *const *argument_words; /* for completion, NULL last; optional */
 	enum option_offer argument_offer;
 	bool runs_program; /* the first argument ends the options */
+	/* A service, which often is root's: its environment must not make it load code. */
+	bool is_service;
 	bool has_gates;    /* it may return COMMAND_GATE */
 	bool reads_config; /* itself, because a pipe given with --config can be read only once */
 	bool hidden;

@@ -134,6 +134,19 @@ def test_a_resolver_names_what_a_stripped_file_has_no_name_for(tmp_path):
         assert ("cannot open INSIGHT_NAMES none.txt" in done.stderr) == (names == "none.txt")
 
 
+def test_services_load_no_plug_in(tmp_path):
+    """They often run as root; the option that does not exist ends them after plug-ins were loaded."""
+    (tmp_path / "x.c").write_text('#include <fcntl.h>\n__attribute__((constructor)) static void f(void)'
+                                  ' { open("loaded", O_CREAT | O_WRONLY, 0600); }\n')
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "x.c", "-o", tmp_path / "x.so"], check=True)
+    for name, is_loaded in (("report", True), ("agent", False), ("server", False)):
+        done = subprocess.run([WICK, name, "--no-such-option"], cwd=tmp_path, capture_output=True, text=True,
+                              check=False, env={**os.environ, "WICK_PLUGINS": str(tmp_path)})
+        assert done.returncode == 2 and "--no-such-option" in done.stderr, done.stderr
+        assert (tmp_path / "loaded").exists() == is_loaded, name
+        (tmp_path / "loaded").unlink(missing_ok=True)
+
+
 @pytest.fixture(name="open_folder")
 def make_open_folder():
     """A folder that other users can reach: those of pytest are private."""

@@ -578,6 +578,7 @@ const struct command command_agent = {
 	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct agent_options),
+	.is_service = true,
 	.defaults =
 		&(const struct agent_options){.engine = "auto",
 					      .frequency_hz = RATE_HZ,

@@ -230,6 +230,7 @@ const struct command command_server = {
 	.examples = help_examples,
 	.options = table,
 	.options_size = sizeof(struct server_options),
+	.is_service = true,
 	.defaults = &(const struct server_options){.listen = "127.0.0.1:4040",
 						   .retention = "30d,5m:1y",
 						   .max_body_bytes = 32u << 20,
