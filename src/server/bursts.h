@@ -20,7 +20,7 @@ struct error;
 #define BURSTS_MAX 64
 #define BURST_HOSTS_MAX 64
 #define BURST_SECONDS_MAX 600u
-#define BURST_RATE_MAX 10000u
+#define BURST_RATE_MAX 1000u
 /* An order that no host has fetched by then is dropped. */
 #define BURST_WAIT_S 300u
 

@@ -62,7 +62,7 @@ static const struct option_spec table[] = {
 	{"service", 0, OPTION_STRING(struct burst_options, service), .argument = "NAME",
 	 .help = "the service to look at closely"},
 	{"frequency", 'F', OPTION_U64(struct burst_options, rate_hz), .argument = "HZ", .min = 1,
-	 .max = 10000, .help = "samples per second; agents take at most 1000"},
+	 .max = 1000, .help = "samples per second"},
 	{"duration", 'd', OPTION_DURATION(struct burst_options, duration_ns), .argument = "TIME",
 	 .min = 1e9, .max = 600e9, .help = "how long"},
 	{"hosts", 0, OPTION_U64(struct burst_options, hosts), .argument = "N", .min = 1, .max = 64,
