@@ -488,7 +488,7 @@ int live_profile_new(const struct live_profile_config *config, struct live_profi
 
 	if (!live)
 		return error_set(err, -ENOMEM, "out of memory");
-	live->loader.cache.fd = -1;
+	live->loader.cache.fd = live->loader.tables.fd = -1;
 	live->title = strdup(config->title);
 	if (!live->title || dictionary_init(&live->dictionary) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -712,6 +712,7 @@ int live_profile_tidy(struct live_profile *live, struct error *err)
 	symboliser_free(loader->symboliser);
 	loader->symboliser = NULL;
 	cache_dir_fini(&loader->cache);
+	cache_dir_fini(&loader->tables);
 	r = loader_open_symbols(loader, err);
 	if (r < 0)
 		return r;

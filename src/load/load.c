@@ -24,6 +24,7 @@
 #include "load/profile_facts.h"
 #include "model/dictionary.h"
 #include "model/profile.h"
+#include "symbol/disk_table.h"
 #include "symbol/jit/jit_symbols.h"
 #include "symbol/symbol_store.h"
 #include "symbol/symboliser.h"
@@ -46,6 +47,7 @@ void loader_fini(struct loader *loader)
 	free(loader->pool_stacks);
 	free(loader->heap_misuses);
 	cache_dir_fini(&loader->cache);
+	cache_dir_fini(&loader->tables);
 }
 
 /* Each frame is examined once, because many stacks share it. Returns 0 or -ENOMEM. */
@@ -406,6 +408,12 @@ int loader_open_symbols(struct loader *loader, struct error *err)
 				     SYMBOL_STORE_LIMIT_BYTES);
 		config.cache = &loader->cache;
 	}
+	if (loader->options->symbol_cache && loader->options->tables_on_disk) {
+		/* Without a directory they are in memory. */
+		(void)cache_dir_init(&loader->tables, NULL, "tables", DISK_TABLE_SUFFIX,
+				     DISK_TABLE_LIMIT_BYTES);
+		loader->search.tables = &loader->tables;
+	}
 	return symboliser_new(&config, &loader->symboliser, err);
 }
 
@@ -616,7 +624,7 @@ static int load_from(int fd, struct recording_reader *kept, const char *name,
 		     const struct load_options *options, struct heap_profile *ret,
 		     struct error *err)
 {
-	struct loader loader = {.options = options, .cache = {.fd = -1}};
+	struct loader loader = {.options = options, .cache = {.fd = -1}, .tables = {.fd = -1}};
 	struct stack_filter filter;
 	bool is_own = !kept && is_readers_file(fd);
 	int r = stack_filter_init(&filter, options, err);

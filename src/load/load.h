@@ -69,7 +69,8 @@ struct load_options {
 			   selected */
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
-	bool symbol_cache; /* keep answers on disk, and use them */
+	bool symbol_cache;   /* keep answers on disk, and use them */
+	bool tables_on_disk; /* with symbol_cache: tables of symbols too, and not in memory */
 	const struct importer_ops *const
 		*importers;                /* in addition to ours, NULL last; NULL: none */
 	const struct symbol_search *fetch; /* fetches debug files; optional, see debug_file.h */

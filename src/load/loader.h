@@ -73,6 +73,7 @@ struct loader {
 	struct heap_misuse_stacks *heap_misuses; /* by group */
 	struct function_files homes;
 	struct cache_dir cache;
+	struct cache_dir tables; /* of symbols; closed: they are in memory */
 };
 
 #define LOADER_SAMPLES (UINT32_MAX - 1) /* the number of samples */

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+struct cache_dir;
 struct elf_file;
 struct error;
 struct module;
@@ -39,6 +40,8 @@ struct symbol_search {
 	 */
 	int (*fetch)(void *self, const struct module *module, char *ret_path);
 	void *fetch_self;
+	/* Where tables of symbols are kept on disk. Optional: NULL, in memory. */
+	struct cache_dir *tables;
 	bool no_files; /* open none: the names of modules come from a stranger */
 };
 

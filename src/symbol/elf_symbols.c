@@ -11,6 +11,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
+#include "symbol/disk_table.h"
 #include "symbol/frame_functions.h"
 #include "symbol/go/go_functions.h"
 #include "symbol/mini_debug.h"
@@ -19,11 +20,14 @@
 #include "symbol/symbol_index.h"
 
 #define MAX_SYMBOLS (1u << 26)
+/* Smaller tables are built faster than they are found on disk. */
+#define WORTH_KEEPING_SYMBOLS 512u
 
 struct elf_symbols {
 	char *names; /* consecutive NUL-terminated texts; the first one is empty */
 	struct symbol_index index;
 	bool named;
+	struct disk_table *disk; /* instead of all that; or NULL */
 };
 
 static void scope_release_list(struct symbol_list *list)
@@ -47,6 +51,7 @@ void elf_symbols_free(struct elf_symbols *symbols)
 		return;
 	free(symbols->names);
 	symbol_index_fini(&symbols->index);
+	disk_table_close(symbols->disk);
 	free(symbols);
 }
 
@@ -259,7 +264,9 @@ static int read_all(struct symbol_list *list, struct elf_file *elf, bool *ret_na
 	return 0;
 }
 
-int elf_symbols_read(struct elf_file *elf, struct elf_symbols **ret, struct error *err)
+/* Builds the table, and keeps it in the cache if that is worth it. */
+static int build(struct elf_file *elf, struct cache_dir *cache, struct elf_symbols **ret,
+		 struct error *err)
 {
 	SCOPED(elf_symbols) struct elf_symbols *symbols = calloc(1, sizeof(*symbols));
 	SCOPED(list) struct symbol_list list = {0};
@@ -277,29 +284,82 @@ int elf_symbols_read(struct elf_file *elf, struct elf_symbols **ret, struct erro
 		bytes_put_u8(&list.names, 0);
 	if (!list.names.data)
 		return error_set(err, -ENOMEM, "out of memory");
+	if (cache && symbols->index.symbol_count >= WORTH_KEEPING_SYMBOLS) {
+		struct file_identity file = elf_identity(elf);
+
+		disk_table_keep(cache, &file,
+				&(struct disk_table_content){.index = &symbols->index,
+							     .names = (const char *)list.names.data,
+							     .names_bytes = list.names.size,
+							     .named = symbols->named});
+	}
 	symbols->names = (char *)scope_take(&list.names.data);
 	*ret = scope_take(&symbols);
 	return 0;
 }
 
+int elf_symbols_read(struct elf_file *elf, struct elf_symbols **ret, struct error *err)
+{
+	return build(elf, NULL, ret, err);
+}
+
+/* Replaces the table by the one on disk, if there is one. */
+static int use_disk(struct cache_dir *cache, const struct file_identity *file,
+		    struct elf_symbols **symbols)
+{
+	struct disk_table *disk = disk_table_open(cache, file);
+	struct elf_symbols *fresh = disk ? calloc(1, sizeof(*fresh)) : NULL;
+
+	if (!fresh) {
+		disk_table_close(disk);
+		return -ENOENT;
+	}
+	fresh->disk = disk;
+	elf_symbols_free(*symbols);
+	*symbols = fresh;
+	return 0;
+}
+
+int elf_symbols_read_cached(struct elf_file *elf, struct cache_dir *cache, struct elf_symbols **ret,
+			    struct error *err)
+{
+	struct file_identity file = elf_identity(elf);
+	int r;
+
+	*ret = NULL;
+	if (cache && use_disk(cache, &file, ret) == 0)
+		return 0;
+	r = build(elf, cache, ret, err);
+	if (r == 0 && cache && (*ret)->index.symbol_count >= WORTH_KEEPING_SYMBOLS)
+		(void)use_disk(cache, &file, ret); /* else it stays in memory */
+	return r;
+}
+
 uint32_t elf_symbols_count(const struct elf_symbols *symbols)
 {
-	return symbols->index.symbol_count;
+	return symbols->disk ? disk_table_count(symbols->disk) : symbols->index.symbol_count;
 }
 
 bool elf_symbols_have_names(const struct elf_symbols *symbols)
 {
-	return symbols->named;
+	return symbols->disk ? disk_table_is_named(symbols->disk) : symbols->named;
 }
 
 uint32_t elf_symbols_find(const struct elf_symbols *symbols, uint64_t vaddr)
 {
-	return symbol_index_find(&symbols->index, vaddr);
+	return symbols->disk ? disk_table_find(symbols->disk, vaddr)
+			     : symbol_index_find(&symbols->index, vaddr);
 }
 
 struct elf_symbol elf_symbols_at(const struct elf_symbols *symbols, uint32_t i)
 {
-	const struct indexed_symbol *symbol = &symbols->index.symbols[i];
+	const struct indexed_symbol *symbol;
+	struct elf_symbol found;
 
+	if (symbols->disk) {
+		found.name = disk_table_at(symbols->disk, i, &found.start, &found.size);
+		return found;
+	}
+	symbol = &symbols->index.symbols[i];
 	return (struct elf_symbol){symbols->names + symbol->name, symbol->start, symbol->size};
 }

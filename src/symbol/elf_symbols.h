@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cache_dir;
 struct elf_file;
 struct elf_symbols;
 struct error;
@@ -39,6 +40,13 @@ struct elf_symbol {
  * The caller releases *ret with elf_symbols_free().
  */
 int elf_symbols_read(struct elf_file *elf, struct elf_symbols **ret, struct error *err);
+
+/*
+ * The same with a cache directory: a large table is read from there where it is needed, and is
+ * written there if it is missing. cache may be NULL.
+ */
+int elf_symbols_read_cached(struct elf_file *elf, struct cache_dir *cache, struct elf_symbols **ret,
+			    struct error *err);
 void elf_symbols_free(struct elf_symbols *symbols); /* NULL is fine */
 
 uint32_t elf_symbols_count(const struct elf_symbols *symbols);
@@ -51,7 +59,7 @@ bool elf_symbols_have_names(const struct elf_symbols *symbols);
 /* The symbol that contains vaddr, an index below the count, or ELF_SYMBOL_NONE. */
 uint32_t elf_symbols_find(const struct elf_symbols *symbols, uint64_t vaddr);
 
-/* i is below the count. */
+/* i is below the count. The name is valid until the next call if the table is in a cache. */
 struct elf_symbol elf_symbols_at(const struct elf_symbols *symbols, uint32_t i);
 
 #endif

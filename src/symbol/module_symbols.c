@@ -48,12 +48,13 @@ static void clear_problem(struct module_symbols *symbols)
 /*
  * Adds the file's table unless it is empty. If it is damaged, returns false and sets the problem.
  */
-static bool add_table(struct module_symbols *symbols, struct elf_file *elf)
+static bool add_table(struct module_symbols *symbols, struct elf_file *elf,
+		      struct cache_dir *cache)
 {
 	struct elf_symbols *table = NULL;
 	struct error err = {0};
 
-	if (elf_symbols_read(elf, &table, &err) < 0) {
+	if (elf_symbols_read_cached(elf, cache, &table, &err) < 0) {
 		set_problem(symbols, SYMBOLS_LACK_SENSE, err.text);
 		return false;
 	}
@@ -223,12 +224,12 @@ static void init_file(struct module_symbols *symbols, const struct module *modul
 		other_path = found.path;
 		clear_problem(symbols);
 		seen.has_symtab = seen.has_symtab || debug_file_has_symtab(other);
-		(void)add_table(symbols, other);
+		(void)add_table(symbols, other, search->tables);
 	}
 	if (!elf && !other)
 		return;
 	tell_writer(symbols, elf, &found);
-	if (elf && !add_table(symbols, elf)) {
+	if (elf && !add_table(symbols, elf, search->tables)) {
 		if (!other)
 			return;
 		clear_problem(symbols); /* the other file has everything */
@@ -280,7 +281,7 @@ static void init_vdso(struct module_symbols *symbols, const struct module *modul
 			    "recorded under another kernel (build id differs)");
 		return;
 	}
-	if (add_table(symbols, elf) && symbols->table_count == 0)
+	if (add_table(symbols, elf, NULL) && symbols->table_count == 0)
 		set_problem(symbols, SYMBOLS_LACK_NAMES, "stripped: no symbols");
 }
 

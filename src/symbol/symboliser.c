@@ -41,12 +41,19 @@
 
 static const struct symbol_frame unknown_frame = {.function = "[unknown]"};
 
+/* A symbol and its frame. */
+struct named_symbol {
+	size_t table;
+	uint32_t symbol;
+	const struct symbol_frame *frame;
+};
+
 struct module_state {
 	uint32_t id;
 	const char *base; /* last part of the path */
 	struct module_symbols symbols;
-	/* One for each symbol of each table, created at first use. */
-	struct symbol_frame **frames[MODULE_SYMBOL_TABLES];
+	VEC(struct named_symbol) named; /* those that were found so far */
+	struct id_index named_index;
 	bool has_lines;           /* and they are wanted */
 	struct debug_info *debug; /* opened when a result is not in the store */
 	struct symbol_store *store;
@@ -111,8 +118,8 @@ static void module_state_free(struct module_state *state)
 
 	if (!state)
 		return;
-	for (size_t i = 0; i < MODULE_SYMBOL_TABLES; i++)
-		free(state->frames[i]);
+	vec_fini(&state->named);
+	id_index_fini(&state->named_index);
 	is_kept = state->store && is_whole(state);
 	symbol_store_close(state->store, !is_kept); /* borrows texts */
 	debug_info_free(state->debug);
@@ -307,6 +314,7 @@ static struct symbol_search search_of(const struct symboliser *symboliser)
 		search.open_self = symboliser->live->open_self;
 		search.fetch = symboliser->live->fetch;
 		search.fetch_self = symboliser->live->fetch_self;
+		search.tables = symboliser->live->tables;
 		search.no_files = symboliser->live->no_files;
 	}
 	return search;
@@ -333,13 +341,6 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 	if (!state->base)
 		return NULL;
 	module_symbols_init(&state->symbols, module, module_id, &search);
-	for (size_t i = 0; i < state->symbols.table_count; i++) {
-		uint32_t count = elf_symbols_count(state->symbols.tables[i]);
-
-		state->frames[i] = calloc(count, sizeof(*state->frames[i]));
-		if (!state->frames[i])
-			return NULL;
-	}
 	state->has_lines = symboliser->detail != SYMBOLS_NAMES && state->symbols.debug;
 	if (state->has_lines && symboliser->cache) {
 		struct file_identity file = elf_identity(state->symbols.debug);
@@ -354,27 +355,44 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 	return found;
 }
 
+/* The frame of a symbol, created at its first use; NULL if it has no name. */
+static const struct symbol_frame *frame_of_symbol(struct symboliser *symboliser,
+						  struct module_state *state, size_t table,
+						  uint32_t symbol)
+{
+	uint64_t hash = hash_pair(table, symbol);
+	struct id_probe probe = id_index_probe(&state->named_index, hash);
+	struct symbol_frame *frame;
+	struct elf_symbol found;
+	uint32_t i;
+
+	while ((i = id_probe_next(&state->named_index, &probe)) != ID_NONE)
+		if (state->named.items[i].table == table && state->named.items[i].symbol == symbol)
+			return state->named.items[i].frame;
+	found = elf_symbols_at(state->symbols.tables[table], symbol);
+	if (found.name[0] == '\0')
+		return NULL;
+	frame = make_named_frame(symboliser, found.name);
+	if (!frame)
+		return NULL;
+	frame->start = found.start;
+	/* Without memory it is just made again. */
+	if (vec_push(&state->named, (struct named_symbol){table, symbol, frame}) == 0)
+		(void)id_index_add(&state->named_index, hash, (uint32_t)state->named.count - 1);
+	return frame;
+}
+
 static const struct symbol_frame *find_symbol_frame(struct symboliser *symboliser,
 						    struct module_state *state, uint64_t vaddr)
 {
 	for (size_t i = 0; i < state->symbols.table_count; i++) {
-		const struct elf_symbols *table = state->symbols.tables[i];
-		uint32_t symbol = elf_symbols_find(table, vaddr);
+		uint32_t symbol = elf_symbols_find(state->symbols.tables[i], vaddr);
+		const struct symbol_frame *frame =
+			symbol == ELF_SYMBOL_NONE ? NULL
+						  : frame_of_symbol(symboliser, state, i, symbol);
 
-		if (symbol == ELF_SYMBOL_NONE)
-			continue;
-		struct elf_symbol found = elf_symbols_at(table, symbol);
-
-		if (found.name[0] == '\0')
-			continue;
-		if (!state->frames[i][symbol]) {
-			struct symbol_frame *frame = make_named_frame(symboliser, found.name);
-
-			if (frame)
-				frame->start = found.start;
-			state->frames[i][symbol] = frame;
-		}
-		return state->frames[i][symbol];
+		if (frame)
+			return frame;
 	}
 	return NULL;
 }

@@ -450,6 +450,7 @@ static int run_agent(const struct command_context *context, void *values, int ar
 		(void)snprintf(command.host, sizeof(command.host), "unknown");
 	command.load = (struct load_options)LOAD_OPTIONS_DEFAULT;
 	cli_load_set_symbols(context, &command.options->symbols, NULL, &command.load);
+	command.load.tables_on_disk = true;
 	set_config(&command, &config);
 	give_memory_back();
 	r = config.once ? run_once(&command, &config, &err) : run_on(&command, &config, &err);
