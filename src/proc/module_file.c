@@ -170,6 +170,16 @@ static uint64_t mtime_ns_of(const struct stat *status)
 	return (uint64_t)status->st_mtim.tv_sec * NS_PER_SEC + (uint64_t)status->st_mtim.tv_nsec;
 }
 
+bool file_stamp_is_at(const struct file_stamp *stamp, const char *path)
+{
+	struct stat status;
+
+	return stamp->inode != 0 && path[0] == '/' && stat(path, &status) == 0 &&
+	       status.st_dev == stamp->device && status.st_ino == stamp->inode &&
+	       mtime_ns_of(&status) == stamp->mtime_ns &&
+	       (uint64_t)status.st_size == stamp->size_bytes;
+}
+
 /* When a region existed at the latest, on the clock of files; 0 if that is not known. */
 static uint64_t mapped_real_ns(const struct map_region *region)
 {

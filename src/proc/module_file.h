@@ -39,6 +39,17 @@ struct module_place {
 	bool rewritten;
 };
 
+/* What tells one file, and one state of its content, from another. */
+struct file_stamp {
+	uint64_t device;
+	uint64_t inode;
+	uint64_t mtime_ns;
+	uint64_t size_bytes;
+};
+
+/* Whether a path still leads to a file with this stamp. */
+bool file_stamp_is_at(const struct file_stamp *stamp, const char *path);
+
 struct module_files *module_files_new(void); /* NULL if out of memory */
 void module_files_free(struct module_files *files);
 

@@ -12,18 +12,20 @@
 #include "base/id_index.h"
 #include "base/vec.h"
 #include "elf/elf.h"
+#include "proc/module_file.h"
 
 struct known_module {
 	struct build_id build_id; /* as reported */
 	uint64_t device;
 	uint64_t inode;
 	uint64_t file_offset;
-	uint32_t path;      /* string id */
-	uint32_t module;    /* in the sink */
-	uint64_t map_vaddr; /* start of the mapping - bias */
-	uint64_t looked_ns; /* when the file was last read, CLOCK_MONOTONIC */
-	bool guessed;       /* the file could not be read: another process may have better access */
-	bool rewritten;     /* by now it has other contents than those that were mapped */
+	uint32_t path;           /* string id */
+	uint32_t module;         /* in the sink */
+	uint64_t map_vaddr;      /* start of the mapping - bias */
+	uint64_t looked_ns;      /* when the file was last read, CLOCK_MONOTONIC */
+	struct file_stamp stamp; /* of the file then */
+	bool guessed;   /* the file could not be read: another process may have better access */
+	bool rewritten; /* by now it has other contents than those that were mapped */
 };
 
 /* Starts as zeros. */
