@@ -93,16 +93,42 @@ static void keep(struct cfi_cache *cache, const char *name, const struct table_i
 	bytes_fini(&bytes);
 }
 
+static bool is_kept(const struct cfi_cache *cache, const struct table_identity *identity)
+{
+	return cache->dir.fd >= 0 && identity->build_id_size > 0;
+}
+
+int cfi_cache_read(struct cfi_cache *cache, const struct table_identity *identity,
+		   struct cfi_table *ret)
+{
+	char name[CACHE_NAME_MAX];
+
+	if (!is_kept(cache, identity))
+		return -ENOENT;
+	name_of(identity, name);
+	return load(cache, name, identity, ret);
+}
+
+bool cfi_cache_has(struct cfi_cache *cache, const struct table_identity *identity)
+{
+	char name[CACHE_NAME_MAX];
+	uint64_t size;
+
+	if (!is_kept(cache, identity))
+		return false;
+	name_of(identity, name);
+	SCOPED(fd) int fd = cache_dir_open(&cache->dir, name, &size);
+	return fd >= 0;
+}
+
 int cfi_cache_get(struct cfi_cache *cache, struct elf_file *elf, struct cfi_table *ret,
 		  struct error *err)
 {
 	struct table_identity identity = table_identity_of(elf);
-	bool is_kept = cache->dir.fd >= 0 && identity.build_id_size > 0;
 	char name[CACHE_NAME_MAX];
 	int r;
 
-	name_of(&identity, name);
-	if (is_kept && load(cache, name, &identity, ret) == 0) {
+	if (cfi_cache_read(cache, &identity, ret) == 0) {
 		cache->hits++;
 		return 0;
 	}
@@ -110,7 +136,8 @@ int cfi_cache_get(struct cfi_cache *cache, struct elf_file *elf, struct cfi_tabl
 	if (r < 0)
 		return r;
 	cache->misses++;
-	if (is_kept)
+	name_of(&identity, name);
+	if (is_kept(cache, &identity))
 		keep(cache, name, &identity, ret);
 	return 0;
 }

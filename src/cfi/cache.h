@@ -11,6 +11,7 @@
  * again; the oldest files are deleted when the cache grows too large.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cfi/compile.h"
@@ -18,6 +19,7 @@
 struct cfi_cache;
 struct elf_file;
 struct error;
+struct table_identity;
 
 /*
  * directory NULL: $XDG_CACHE_HOME/wick/unwind, ~/.cache/wick/unwind, or for a user without a home
@@ -33,6 +35,14 @@ void cfi_cache_close(struct cfi_cache *cache);
  */
 int cfi_cache_get(struct cfi_cache *cache, struct elf_file *elf, struct cfi_table *ret,
 		  struct error *err);
+
+/*
+ * The same for a table that was there before, without its file. Returns 0, or a negative errno if
+ * it is not there.
+ */
+int cfi_cache_read(struct cfi_cache *cache, const struct table_identity *identity,
+		   struct cfi_table *ret);
+bool cfi_cache_has(struct cfi_cache *cache, const struct table_identity *identity);
 
 /* How often the table was in the cache, and how often not. */
 void cfi_cache_counts(const struct cfi_cache *cache, uint64_t *ret_hits, uint64_t *ret_misses);

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "cfi/cache.h"
 #include "cfi/compile.h"
+#include "cfi/table_io.h"
 #include "elf/elf.h"
 #include "proc/maps.h"
 #include "proc/module_file.h"
@@ -19,11 +20,15 @@
 struct entry {
 	struct cfi_table cfi;
 	uint32_t *pages;
+	struct table_identity identity; /* in the cache */
+	uint64_t used;                  /* the number of sweeps when it was last used */
+	bool is_swept;
 };
 
 struct module_tables {
 	struct module_files *files;
-	struct cfi_cache *cache;     /* NULL: none */
+	struct cfi_cache *cache; /* NULL: none */
+	uint64_t sweeps;
 	VEC(struct entry *) entries; /* by module id; NULL: not requested yet */
 };
 
@@ -61,6 +66,15 @@ void module_tables_free(struct module_tables *tables)
 	free(tables);
 }
 
+static void make_pages(struct entry *entry)
+{
+	uint32_t count = unwind_pages_count(&entry->cfi.table);
+
+	entry->pages = count > 0 ? calloc(count, sizeof(*entry->pages)) : NULL;
+	if (entry->pages)
+		unwind_pages_fill(&entry->cfi.table, entry->pages);
+}
+
 /* Reads or compiles the table; leaves an entry without rows on failure. */
 static void fill(struct module_tables *tables, pid_t pid, const struct map_region *region,
 		 const struct build_id *build_id, struct entry *entry)
@@ -68,7 +82,6 @@ static void fill(struct module_tables *tables, pid_t pid, const struct map_regio
 	uint64_t start_ns = clock_monotonic_ns();
 	struct elf_file *elf;
 	struct error err;
-	uint32_t count;
 	int r = module_files_open(tables->files, pid, region, &elf, &err);
 
 	if (r < 0) {
@@ -80,6 +93,7 @@ static void fill(struct module_tables *tables, pid_t pid, const struct map_regio
 		elf_close(elf);
 		return;
 	}
+	entry->identity = table_identity_of(elf);
 	r = tables->cache ? cfi_cache_get(tables->cache, elf, &entry->cfi, &err)
 			  : cfi_compile(elf, &entry->cfi, NULL, &err);
 	elf_close(elf);
@@ -90,15 +104,25 @@ static void fill(struct module_tables *tables, pid_t pid, const struct map_regio
 	log_debug("unwind table for %s: %u rows in %.1f ms", region->path,
 		  (unsigned int)entry->cfi.table.row_count,
 		  (double)(clock_monotonic_ns() - start_ns) / NS_PER_MS);
-	count = unwind_pages_count(&entry->cfi.table);
-	entry->pages = count > 0 ? calloc(count, sizeof(*entry->pages)) : NULL;
-	if (entry->pages)
-		unwind_pages_fill(&entry->cfi.table, entry->pages);
+	make_pages(entry);
+}
+
+/* Reads a swept table again: from the cache, or else from its file. */
+static void restore(struct module_tables *tables, pid_t pid, const struct map_region *region,
+		    const struct build_id *build_id, struct entry *entry)
+{
+	entry->is_swept = false;
+	if (cfi_cache_read(tables->cache, &entry->identity, &entry->cfi) == 0)
+		make_pages(entry);
+	else
+		fill(tables, pid, region, build_id, entry);
 }
 
 static struct entry *entry_of(struct module_tables *tables, uint32_t module, pid_t pid,
 			      const struct map_region *region, const struct build_id *build_id)
 {
+	struct entry *entry;
+
 	while (tables->entries.count <= module)
 		if (vec_push(&tables->entries, NULL) < 0)
 			return NULL;
@@ -107,7 +131,12 @@ static struct entry *entry_of(struct module_tables *tables, uint32_t module, pid
 		if (tables->entries.items[module])
 			fill(tables, pid, region, build_id, tables->entries.items[module]);
 	}
-	return tables->entries.items[module];
+	entry = tables->entries.items[module];
+	if (entry && entry->is_swept)
+		restore(tables, pid, region, build_id, entry);
+	if (entry)
+		entry->used = tables->sweeps;
+	return entry;
 }
 
 static void show(const struct entry *entry, struct module_table *ret)
@@ -133,5 +162,21 @@ bool module_tables_peek(const struct module_tables *tables, uint32_t module,
 		module < tables->entries.count ? tables->entries.items[module] : NULL;
 
 	show(entry, ret);
-	return entry != NULL;
+	return entry && !entry->is_swept;
+}
+
+void module_tables_sweep(struct module_tables *tables)
+{
+	tables->sweeps++;
+	for (size_t i = 0; tables->cache && i < tables->entries.count; i++) {
+		struct entry *entry = tables->entries.items[i];
+
+		if (!entry || entry->is_swept || entry->used + 1 >= tables->sweeps ||
+		    entry->cfi.table.row_count == 0 ||
+		    !cfi_cache_has(tables->cache, &entry->identity))
+			continue;
+		cfi_table_fini(&entry->cfi);
+		free(entry->pages);
+		*entry = (struct entry){.identity = entry->identity, .is_swept = true};
+	}
 }

@@ -29,14 +29,20 @@ void module_tables_free(struct module_tables *tables);
 /*
  * The table of a module by its id; region and pid say where its file is, in case it must be read. A
  * file with another build id than the given one (NULL or empty: unknown) has no table. *ret is
- * valid until the tables are freed.
+ * valid until the tables are freed or swept.
  */
 void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
 		       const struct map_region *region, const struct build_id *build_id,
 		       struct module_table *ret);
 
-/* The same if it was requested before; else false. */
+/* The same if it was requested before, and is in memory; else false. */
 bool module_tables_peek(const struct module_tables *tables, uint32_t module,
 			struct module_table *ret);
+
+/*
+ * Frees the tables that were not used since the sweep before the last one, if the cache has them:
+ * they are read from there when they are needed again.
+ */
+void module_tables_sweep(struct module_tables *tables);
 
 #endif

@@ -755,6 +755,12 @@ bool process_tracker_table(struct process_tracker *tracker, uint32_t module, boo
 	return true;
 }
 
+void process_tracker_sweep(struct process_tracker *tracker)
+{
+	if (tracker->tables)
+		module_tables_sweep(tracker->tables);
+}
+
 bool tracked_process_read(const struct process_tracker *tracker,
 			  const struct tracked_process *process, uint64_t address, uint64_t *ret)
 {

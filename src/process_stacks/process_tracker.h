@@ -108,6 +108,9 @@ bool tracked_process_read(const struct process_tracker *tracker,
 bool process_tracker_table(struct process_tracker *tracker, uint32_t module, bool make,
 			   struct module_table *ret);
 
+/* Frees tables that were not used lately; those that were returned are invalid. */
+void process_tracker_sweep(struct process_tracker *tracker);
+
 /*
  * Reads the map of a process again, for when not all its threads are watched; no more often than is
  * worthwhile. Returns whether it was read.

@@ -20,6 +20,7 @@
 #include "engine/python_calls.h"
 #include "perf_records/perf_record.h"
 #include "process_stacks/interpreters.h"
+#include "process_stacks/process_tracker.h"
 #include "wire/bpf_walk.h"
 
 #define RING_MIN_BYTES (512u << 10)
@@ -30,6 +31,7 @@
 #define RING_MACHINE_BYTES (32u << 20)
 /* On a build machine each new program starts with slices, so this many times as much is needed. */
 #define MACHINE_SLICES 4u
+#define SWEEP_EVERY_NS (5 * NS_PER_SEC)
 #define RING_HEAP_BYTES (16u << 20) /* for each CPU: allocations are frequent */
 #define RING_HEAP_ALL_BYTES (256u << 20)
 /*
@@ -171,6 +173,20 @@ static int flush(struct perf_programs *base, uint64_t until_ns, struct error *er
 	return programs->heap.on ? bpf_heap_flush(programs, until_ns, err) : 0;
 }
 
+/*
+ * The programs have the tables that they need; those here walk the stacks of new processes. A host
+ * starts the same few programs all the time, and most others once.
+ */
+static void sweep_tables(struct bpf_programs *programs)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (now_ns < programs->sweep_ns)
+		return;
+	programs->sweep_ns = now_ns + SWEEP_EVERY_NS;
+	process_tracker_sweep(programs->output->tracker);
+}
+
 static bool drained(struct perf_programs *base)
 {
 	struct bpf_programs *programs = whole(base);
@@ -179,6 +195,7 @@ static bool drained(struct perf_programs *base)
 	walker_drained(programs->walker);
 	news = walker_update(programs->walker, programs->output->tracker) || programs->news;
 	programs->news = false;
+	sweep_tables(programs);
 	if (base->away)
 		offcpu_watch_look(programs, clock_monotonic_ns());
 	return news;
