@@ -241,6 +241,37 @@ static void room_given_back_is_used_again_but_not_at_once(void **state)
 	assert_int_equal(world->store.free[2].count, 0);
 }
 
+static void what_rests_is_not_mapped_but_is_there_and_can_be_written(void **state)
+{
+	struct bpf_walk_mapping mappings[3] = {{.start = 1}, {.start = 2}, {.start = 3}};
+	struct world *world = *state;
+	struct stored_table stored;
+	size_t mapped = 0;
+	uint32_t first;
+	uint32_t again;
+
+	need_bpf(world);
+	assert_int_equal(table_store_table(&world->store, &table, &stored), 0);
+	assert_int_equal(table_store_mappings(&world->store, mappings, 3, &first), 0);
+	table_store_rest(&world->store);
+	for (int i = 1; i < 20; i++) { /* each in a chunk of its own */
+		world->store.next = (uint64_t)i * BPF_WALK_CHUNK_WORDS;
+		assert_int_equal(table_store_mappings(&world->store, mappings, 3, &again), 0);
+		table_store_rest(&world->store);
+	}
+	for (size_t i = 0; i < world->store.chunks.count; i++)
+		mapped += world->store.chunks.items[i].words != NULL;
+	assert_in_range(mapped, 1, 8);
+	assert_null(world->store.chunks.items[0].words);
+	assert_int_equal(row_of(world, stored.first_row + 1).pc, 0x20);
+	table_store_release_mappings(&world->store, first, 3);
+	world->store.free[2].items[0].since_ns -= NS_PER_SEC;
+	mappings[1].start = 7;
+	assert_int_equal(table_store_mappings(&world->store, mappings, 3, &again), 0);
+	assert_int_equal(again, first);
+	assert_int_equal(word_of(world, first + BPF_WALK_MAPPING_WORDS), 7);
+}
+
 static void a_store_that_is_full_says_so_and_keeps_what_it_has(void **state)
 {
 	struct world *world = *state;
@@ -267,6 +298,7 @@ int main(void)
 		TEST(a_large_table_goes_through_chunks),
 		TEST(mappings_lie_in_one_chunk_each),
 		TEST(room_given_back_is_used_again_but_not_at_once),
+		TEST(what_rests_is_not_mapped_but_is_there_and_can_be_written),
 		TEST(a_store_that_is_full_says_so_and_keeps_what_it_has),
 	};
 

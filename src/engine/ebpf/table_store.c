@@ -15,6 +15,8 @@
 
 /* A program runs for microseconds; a virtual CPU may be paused in the middle of it. */
 #define REUSE_NS (500 * NS_PER_MS)
+/* Chunks that stay mapped. Mapping one takes 20 µs, and a few are written again and again. */
+#define MAPPED_CHUNKS 8u
 
 int table_store_init(struct table_store *store, int chunks_fd, int rules_fd)
 {
@@ -32,6 +34,26 @@ static size_t chunk_map_bytes(void)
 	return (BPF_WALK_CHUNK_BYTES + page - 1) / page * page;
 }
 
+static int map_chunk(struct store_chunk *chunk)
+{
+	void *words;
+
+	if (chunk->words)
+		return 0;
+	words = mmap(NULL, chunk_map_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, chunk->fd, 0);
+	if (words == MAP_FAILED)
+		return -errno;
+	chunk->words = words;
+	return 0;
+}
+
+static void unmap_chunk(struct store_chunk *chunk)
+{
+	if (chunk->words)
+		(void)munmap(chunk->words, chunk_map_bytes());
+	chunk->words = NULL;
+}
+
 static int make_chunk(struct store_chunk *ret)
 {
 	struct bpf_map_create_opts options = {.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE};
@@ -41,18 +63,17 @@ static int make_chunk(struct store_chunk *ret)
 				 BPF_WALK_CHUNK_BYTES, 1, &options);
 	if (ret->fd < 0)
 		return ret->fd;
-	ret->words = mmap(NULL, chunk_map_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, ret->fd, 0);
-	if (ret->words != MAP_FAILED)
-		return 0;
-	r = -errno;
-	(void)close(ret->fd);
+	ret->words = NULL;
+	r = map_chunk(ret);
+	if (r < 0)
+		(void)close(ret->fd);
 	return r;
 }
 
 static void drop_chunks_from(struct table_store *store, size_t first)
 {
 	for (size_t i = first; i < store->chunks.count; i++) {
-		(void)munmap(store->chunks.items[i].words, chunk_map_bytes());
+		unmap_chunk(&store->chunks.items[i]);
 		(void)close(store->chunks.items[i].fd);
 	}
 	if (first < store->chunks.count)
@@ -111,7 +132,7 @@ int table_store_reserve(struct table_store *store, uint64_t words)
 
 		r = make_chunk(&chunk);
 		if (r == 0 && vec_push(&store->chunks, chunk) < 0) {
-			(void)munmap(chunk.words, chunk_map_bytes());
+			unmap_chunk(&chunk);
 			(void)close(chunk.fd);
 			r = -ENOMEM;
 		}
@@ -123,6 +144,41 @@ int table_store_reserve(struct table_store *store, uint64_t words)
 	return r;
 }
 
+/* Maps the chunks of words that will be written. */
+static int open_words(struct table_store *store, uint64_t first, uint64_t count)
+{
+	int r = 0;
+
+	for (uint64_t i = first >> BPF_WALK_CHUNK_SHIFT;
+	     r == 0 && count > 0 && i <= (first + count - 1) >> BPF_WALK_CHUNK_SHIFT; i++) {
+		store->chunks.items[i].used = store->rests;
+		r = map_chunk(&store->chunks.items[i]);
+	}
+	return r;
+}
+
+void table_store_rest(struct table_store *store)
+{
+	size_t mapped = 0;
+
+	for (size_t i = 0; i < store->chunks.count; i++)
+		mapped += store->chunks.items[i].words != NULL;
+	while (mapped > MAPPED_CHUNKS) {
+		struct store_chunk *oldest = NULL;
+
+		for (size_t i = 0; i < store->chunks.count; i++) {
+			struct store_chunk *chunk = &store->chunks.items[i];
+
+			if (chunk->words && (!oldest || chunk->used < oldest->used))
+				oldest = chunk;
+		}
+		if (oldest)
+			unmap_chunk(oldest);
+		mapped--;
+	}
+	store->rests++;
+}
+
 /* Reserves words; with `whole`, all in one chunk. */
 static int allocate(struct table_store *store, uint64_t count, bool whole, uint32_t *ret_first)
 {
@@ -132,6 +188,8 @@ static int allocate(struct table_store *store, uint64_t count, bool whole, uint3
 	if (whole && count > left)
 		store->next += left;
 	r = table_store_reserve(store, count);
+	if (r == 0)
+		r = open_words(store, store->next, count);
 	if (r < 0)
 		return r;
 	*ret_first = (uint32_t)store->next;
@@ -288,7 +346,9 @@ int table_store_mappings(struct table_store *store, const struct bpf_walk_mappin
 
 	if (count > BPF_WALK_MAPPINGS)
 		return -E2BIG;
-	if (!reuse(store, class, ret_first))
+	if (reuse(store, class, ret_first))
+		r = open_words(store, *ret_first, (uint64_t)BPF_WALK_MAPPING_WORDS << class);
+	else
 		r = allocate(store, (uint64_t)BPF_WALK_MAPPING_WORDS << class, true, ret_first);
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		uint64_t words[BPF_WALK_MAPPING_WORDS];

@@ -25,7 +25,8 @@ struct unwind_table;
 
 struct store_chunk {
 	int fd;
-	uint64_t *words;
+	uint64_t *words; /* NULL: not mapped now */
+	uint64_t used;   /* the number of rests when it was last written */
 };
 
 struct store_free {
@@ -38,6 +39,7 @@ struct table_store {
 	int rules_fd;
 	VEC(struct store_chunk) chunks;
 	uint64_t next; /* the first word that was never used */
+	uint64_t rests;
 	VEC(struct unwind_rule) rules;
 	struct id_index rule_index;
 	VEC(struct store_free) free[STORE_CLASSES]; /* the oldest first */
@@ -74,6 +76,12 @@ int table_store_mappings(struct table_store *store, const struct bpf_walk_mappin
 			 uint32_t count, uint32_t *ret_first);
 /* Releases the room of mappings that were added together. */
 void table_store_release_mappings(struct table_store *store, uint32_t first, uint32_t count);
+
+/*
+ * Unmaps the chunks that were not written lately: the programs still have them, but they are no
+ * longer in the memory of this process. To be called when nothing is being added.
+ */
+void table_store_rest(struct table_store *store);
 
 /* Bytes held in the kernel. */
 uint64_t table_store_bytes(const struct table_store *store);

@@ -655,6 +655,7 @@ bool walker_update(struct walker *walker, struct process_tracker *tracker)
 	}
 	if (news)
 		(void)table_store_reserve(&walker->store, SPARE_WORDS); /* else when it is needed */
+	table_store_rest(&walker->store);
 	return news;
 }
 
