@@ -614,8 +614,8 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 static bool has_news(struct walker *walker, struct process_tracker *tracker,
 		     const struct space *space)
 {
+	const struct address_region *regions;
 	size_t count;
-	const struct address_region *regions = tracked_process_regions(space->process, &count);
 	uint32_t unknown = 0;
 
 	if (!space->told)
@@ -624,6 +624,7 @@ static bool has_news(struct walker *walker, struct process_tracker *tracker,
 		return true;
 	if (!space->wanted || space->unknown == 0)
 		return false;
+	regions = tracked_process_regions(space->process, &count);
 	for (size_t i = 0; i < count && i < BPF_WALK_MAPPINGS; i++) {
 		const struct module_place *place = place_of(walker, regions[i].module);
 		struct module_table made;
