@@ -12,6 +12,10 @@
 #include "engine/perf/machine_time.h"
 
 #define LOOK_NS (250 * NS_PER_MS)
+/* Of a recorder that runs all the time: what a second costs varies less. */
+#define ENDLESS_LOOK_NS NS_PER_SEC
+/* How long such a recorder empties its buffers more often after one was nearly full. */
+#define HURRY_NS (60 * NS_PER_SEC)
 #define ALARM_NS NS_PER_SEC
 /* This many consecutive late periods are not chance. */
 #define LATE_STRETCHES 3u
@@ -24,6 +28,11 @@ static uint64_t own_cpu_ns(void)
 
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now); /* always exists */
 	return (uint64_t)now.tv_sec * NS_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t look_every_ns(const struct pace *pace)
+{
+	return pace->config.endless ? ENDLESS_LOOK_NS : LOOK_NS;
 }
 
 static uint64_t cpu_count(void)
@@ -181,13 +190,16 @@ static void look_at_cost(struct pace *pace, uint64_t now_ns, uint64_t own_ns,
 	pace->look_ns = now_ns;
 }
 
-static void act(struct pace *pace, uint32_t signs, const struct alarm_stretch *stretch)
+static void act(struct pace *pace, uint32_t signs, const struct alarm_stretch *stretch,
+		uint64_t now_ns)
 {
 	bool may_lower = !pace->config.keeps_rate && !pace->fixed;
 	char text[320];
 
 	if (signs & (1u << ALARM_FILL | 1u << ALARM_DROPS))
-		pace->hurried = true;
+		pace->hurried_ns = now_ns;
+	pace->hurried = pace->hurried_ns > 0 &&
+			(!pace->config.endless || now_ns - pace->hurried_ns < HURRY_NS);
 	if (may_lower && (signs & 1u << ALARM_DROPS))
 		(void)budget_halve(&pace->budget);
 	for (int kind = 0; kind < ALARMS; kind++) {
@@ -219,7 +231,7 @@ static void look_at_alarms(struct pace *pace, uint64_t now_ns, const struct engi
 	pace->late = signs & 1u << ALARM_LAG ? pace->late + 1 : 0;
 	if (pace->late < LATE_STRETCHES)
 		signs &= ~(1u << ALARM_LAG);
-	act(pace, signs, &stretch);
+	act(pace, signs, &stretch, now_ns);
 	pace->alarmed = *stats;
 	pace->alarm_ns = now_ns;
 	pace->lag_ns = 0;
@@ -258,7 +270,7 @@ void pace_look(struct pace *pace, uint64_t now_ns, uint64_t lag_ns)
 		pace->lag_ns = lag_ns;
 	if ((pace->paused & PACE_DELAY) && now_ns - pace->start_ns >= pace->config.delay_ns)
 		pace->paused &= ~(uint32_t)PACE_DELAY;
-	if (now_ns - pace->look_ns >= LOOK_NS) {
+	if (now_ns - pace->look_ns >= look_every_ns(pace)) {
 		uint64_t own_ns = own_cpu_ns();
 
 		engine_progress(pace->engine, &stats);
@@ -304,7 +316,7 @@ void pace_end(struct pace *pace, uint64_t now_ns)
 uint64_t pace_next_ns(const struct pace *pace)
 {
 	uint64_t begin_ns = pace->start_ns + pace->config.delay_ns;
-	uint64_t look_ns = pace->look_ns + LOOK_NS;
+	uint64_t look_ns = pace->look_ns + look_every_ns(pace);
 
 	return (pace->paused & PACE_DELAY) && begin_ns < look_ns ? begin_ns : look_ns;
 }

@@ -37,8 +37,8 @@ struct pace_config {
 	enum engine_mode mode;
 	bool machine; /* the whole machine is the target */
 	/*
-	 * For a recorder that runs all the time: the budget is a share of one CPU, and the breaker
-	 * is a slow one.
+	 * For a recorder that runs all the time: the budget is a share of one CPU, over longer
+	 * stretches; the breaker is a slow one, and hurrying ends.
 	 */
 	bool endless;
 	bool group; /* the target is a control group, which may have as many processes as a machine
@@ -54,10 +54,11 @@ struct pace {
 	struct budget budget;
 	struct breaker breaker;
 	struct alarms alarms;
-	uint32_t paused; /* enum pace_reason */
-	uint32_t hz;     /* current rate of the engine; 0: paused */
-	bool fixed;      /* the period was given: sampling can be paused, but not slowed */
-	bool hurried;    /* buffers must be emptied more often */
+	uint32_t paused;     /* enum pace_reason */
+	uint32_t hz;         /* current rate of the engine; 0: paused */
+	bool fixed;          /* the period was given: sampling can be paused, but not slowed */
+	bool hurried;        /* buffers must be emptied more often */
+	uint64_t hurried_ns; /* when one was last nearly full, or samples were lost; 0: never */
 	/* Failed changes of the rate: total, consecutive, the last rate, and the reason. */
 	uint32_t failures;
 	uint32_t failures_in_row;

@@ -21,6 +21,7 @@ struct fake {
 	bool broken;
 	unsigned int asked;
 	unsigned int told;
+	double ring_fill;
 };
 
 static int fake_open(const struct engine_config *config, const struct target *target,
@@ -44,8 +45,9 @@ static int fake_set_rate(void *self, uint32_t hz, struct error *err)
 
 static void fake_stats(void *self, bool final, struct engine_stats *ret)
 {
-	(void)self, (void) final;
+	(void) final;
 	ret->granted.frequency_hz = 997;
+	ret->memory.ring_fill = ((struct fake *)self)->ring_fill;
 }
 
 static void fake_close(void *self)
@@ -116,10 +118,39 @@ static void who_cannot_pause_does_not_say_that_it_does(void **state)
 	engine_close(engine);
 }
 
+static bool is_hurried_after(bool endless, uint64_t calm_ns)
+{
+	struct fake fake = {.hz = 997, .ring_fill = 0.9};
+	struct pace_config config = {.endless = endless};
+	struct target target = {.ids = (const pid_t *)&fake};
+	struct engine *engine = NULL;
+	uint64_t now_ns = clock_monotonic_ns();
+	struct pace pace;
+
+	assert_int_equal(engine_open(&ops, NULL, &target, NULL, &engine, NULL), 0);
+	pace_begin(&pace, &config, engine);
+	now_ns += 2 * NS_PER_SEC;
+	pace_look(&pace, now_ns, 0);
+	assert_true(pace.hurried);
+	fake.ring_fill = 0;
+	pace_look(&pace, now_ns + calm_ns, 0);
+	engine_close(engine);
+	return pace.hurried;
+}
+
+static void an_endless_recorder_does_not_hurry_for_ever(void **state)
+{
+	(void)state;
+	assert_true(is_hurried_after(true, 30 * NS_PER_SEC));
+	assert_false(is_hurried_after(true, 61 * NS_PER_SEC));
+	assert_true(is_hurried_after(false, 61 * NS_PER_SEC));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_cannot_pause_does_not_say_that_it_does),
+		cmocka_unit_test(an_endless_recorder_does_not_hurry_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
