@@ -193,6 +193,7 @@ static int ingest_series(void *self, const struct window_series *series, struct 
 	struct making *making = self;
 	const struct profile *profile = series->profile;
 	uint64_t from_s = profile->start_realtime_ns / NS_PER_SEC;
+	uint64_t until_s = from_s + (profile->duration_ns + NS_PER_SEC - 1) / NS_PER_SEC;
 	struct bytes name = {0};
 	struct bytes path = {0};
 	struct bytes pprof = {0};
@@ -200,7 +201,7 @@ static int ingest_series(void *self, const struct window_series *series, struct 
 
 	put_ingest_name(making, series, &name);
 	bytes_printf(&path, "/ingest?format=pprof&spyName=wick&from=%" PRIu64 "&until=%" PRIu64,
-		     from_s, from_s + (profile->duration_ns + NS_PER_SEC - 1) / NS_PER_SEC);
+		     from_s, until_s);
 	bytes_printf(&path, "&name=");
 	if (!name.failed)
 		http_url_put(&path, (const char *)name.data);

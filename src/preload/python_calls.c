@@ -233,14 +233,16 @@ bool python_calls_send(struct preload_thread *thread, const struct python_layout
 uint32_t python_calls_read(struct preload_thread *thread, const struct python_layout *layout,
 			   uint64_t *words, uint32_t capacity)
 {
-	uint64_t state = find_state(thread, layout, &own_reader);
+	const struct python_thread own = {
+		.state = find_state(thread, layout, &own_reader),
+		.pointer = safe_thread_pointer(),
+	};
 	enum python_end end;
 	uint32_t calls;
 
-	if (state == 0)
+	if (own.state == 0)
 		return 0;
-	end = python_walk_thread(layout, &own_reader, state, safe_thread_pointer(), words, capacity,
-				 &calls);
+	end = python_walk_thread(layout, &own_reader, &own, words, capacity, &calls);
 	if (end == PYTHON_ROOT || end == PYTHON_DEPTH)
 		return calls;
 	preload_count(SESSION_PYTHON_TORN, 1);

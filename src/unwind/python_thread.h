@@ -145,13 +145,18 @@ static inline bool python_is_single(const struct python_layout *layout,
 	       python_read_word(reader, interpreter + layout->interpreter_next, &next) && next == 0;
 }
 
+struct python_thread {
+	uint64_t state; /* in its innermost interpreter */
+	uint64_t pointer;
+};
+
 /*
- * Appends the calls of a thread in its other interpreters, which led to those of this state: the
+ * Appends the calls of a thread in its other interpreters, which led to those of its state: the
  * newest interpreter is the first in the list.
  */
 static inline enum python_end python_walk_outer(const struct python_layout *layout,
-						const struct python_reader *reader, uint64_t state,
-						uint64_t thread_pointer, uint64_t *words,
+						const struct python_reader *reader,
+						const struct python_thread *thread, uint64_t *words,
 						uint32_t capacity, uint32_t *count)
 {
 	enum python_end end = PYTHON_ROOT;
@@ -161,27 +166,29 @@ static inline enum python_end python_walk_outer(const struct python_layout *layo
 	uint32_t more;
 
 	while (end == PYTHON_ROOT && (other = python_next_thread(layout, reader, &at)) != 0) {
-		if (is_outer && python_is_thread(layout, reader, other, thread_pointer)) {
+		if (is_outer && python_is_thread(layout, reader, other, thread->pointer)) {
 			end = python_walk(layout, reader, other, words + *count, capacity - *count,
 					  &more);
 			*count += more;
 		}
-		is_outer = is_outer || other == state;
+		is_outer = is_outer || other == thread->state;
 	}
 	return end;
 }
 
-/* All calls of a thread, as python_walk(). The state is that of its innermost interpreter. */
+/* All calls of a thread, as python_walk(). */
 static inline enum python_end python_walk_thread(const struct python_layout *layout,
-						 const struct python_reader *reader, uint64_t state,
-						 uint64_t thread_pointer, uint64_t *words,
-						 uint32_t capacity, uint32_t *ret_count)
+						 const struct python_reader *reader,
+						 const struct python_thread *thread,
+						 uint64_t *words, uint32_t capacity,
+						 uint32_t *ret_count)
 {
-	enum python_end end = python_walk(layout, reader, state, words, capacity, ret_count);
+	enum python_end end =
+		python_walk(layout, reader, thread->state, words, capacity, ret_count);
 
-	if (end != PYTHON_ROOT || python_is_single(layout, reader, state))
+	if (end != PYTHON_ROOT || python_is_single(layout, reader, thread->state))
 		return end;
-	end = python_walk_outer(layout, reader, state, thread_pointer, words, capacity, ret_count);
+	end = python_walk_outer(layout, reader, thread, words, capacity, ret_count);
 	if (end != PYTHON_ROOT && end != PYTHON_DEPTH)
 		*ret_count = 0;
 	return end;

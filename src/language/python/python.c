@@ -118,14 +118,17 @@ static int walk(void *self, const struct python_reader *reader, uint64_t thread_
 		uint64_t *words, uint32_t capacity, uint32_t *ret_count)
 {
 	const struct python_layout *frames = layout(self);
-	uint64_t state = find_thread(self, reader, thread_pointer);
+	const struct python_thread thread = {
+		.state = find_thread(self, reader, thread_pointer),
+		.pointer = thread_pointer,
+	};
 	enum python_end end;
 
 	*ret_count = 0;
-	if (state == 0)
+	if (thread.state == 0)
 		return PYTHON_NO_THREAD;
-	end = python_walk_thread(frames, reader, state, thread_pointer, words, capacity, ret_count);
-	if (*ret_count > 0 && python_holds_gil(frames, reader, state))
+	end = python_walk_thread(frames, reader, &thread, words, capacity, ret_count);
+	if (*ret_count > 0 && python_holds_gil(frames, reader, thread.state))
 		words[0] |= PYTHON_WORD_HOLDS;
 	return (int)end;
 }
