@@ -463,7 +463,7 @@ def test_a_burst_is_given_to_a_host_that_runs_the_service(server, tmp_path):
     too_fast = subprocess.run([WICK, "burst", "--server", server.url, "--service", "app", "-F", "1001"],
                               capture_output=True, text=True, timeout=TIMEOUT)
     assert too_fast.returncode == 2 and "1 to 1000" in too_fast.stderr
-    assert server.request("/api/burst", data=b'{"service": "app", "rate": 1001, "seconds": 10}')[0] == 400
+    assert server.request("/api/burst", body=b'{"service": "app", "rate": 1001, "seconds": 10}')[0] == 400
     assert ask().returncode == 0
     again = ask()
     assert again.returncode == 1 and "had a burst" in again.stderr
