@@ -176,6 +176,9 @@ static void look_at_costs(struct agent *agent, uint64_t end_ns)
 	agent->stats.rss_bytes = own_process_resident_bytes();
 	seen_ns = now.samples.seen_ns - agent->before.samples.seen_ns;
 	agent->stats.asked_hz = agent->config->sampling.frequency_hz;
+	agent->stats.budget = agent->burst_end_ns > 0 ? BURST_BUDGET : agent->config->budget;
+	agent->stats.ring_fill = now.memory.ring_fill;
+	agent->stats.memory_limit_bytes = agent->config->memory_bytes;
 	agent->stats.achieved_hz =
 		seen_ns > 0 ? (double)(now.samples.count - agent->before.samples.count) * 1e9 /
 				      (double)seen_ns
@@ -193,9 +196,14 @@ static int write_window(struct agent *agent, uint64_t end_ns, struct window_tota
 	const struct agent_config *config = agent->config;
 	char id[ID_MAX];
 	char share[32];
+	char budget[32];
+	char fill[32];
 	char rss[32];
 	char burst[sizeof(agent->burst.id) + 32];
-	struct window_fact facts[4] = {{"agent.cpu_percent", share}, {"agent.rss_bytes", rss}};
+	struct window_fact facts[6] = {{"agent.cpu_percent", share},
+				       {"agent.budget_percent", budget},
+				       {"agent.ring_percent", fill},
+				       {"agent.rss_bytes", rss}};
 	struct window window = {
 		.id = id,
 		.host = config->host,
@@ -209,7 +217,7 @@ static int write_window(struct agent *agent, uint64_t end_ns, struct window_tota
 		.gaps = agent->gaps.items,
 		.gap_count = agent->gaps.count,
 		.facts = facts,
-		.fact_count = 2,
+		.fact_count = 4,
 		.to_real_ns = clock_realtime_ns() - clock_monotonic_ns(),
 	};
 	int fd;
@@ -218,6 +226,8 @@ static int write_window(struct agent *agent, uint64_t end_ns, struct window_tota
 	(void)snprintf(id, sizeof(id), "%.100s-%" PRIx64 "-%" PRIu64, config->host, agent->run,
 		       agent->sequence);
 	(void)snprintf(share, sizeof(share), "%.3f", 100 * agent->stats.cpu_share);
+	(void)snprintf(budget, sizeof(budget), "%g", 100 * agent->stats.budget);
+	(void)snprintf(fill, sizeof(fill), "%.1f", 100 * agent->stats.ring_fill);
 	(void)snprintf(rss, sizeof(rss), "%" PRIu64, agent->stats.rss_bytes);
 	(void)snprintf(burst, sizeof(burst), "%u Hz %s", agent->burst.rate_hz, agent->burst.id);
 	if (agent->memory.step != MEMORY_ALL)
@@ -265,6 +275,7 @@ static int end_window(struct agent *agent, uint64_t end_ns, struct error *err)
 	agent->stats.failed_windows += r < 0;
 	agent->stats.samples += totals.samples;
 	agent->stats.lost += totals.lost;
+	agent->stats.unnamed += totals.unnamed;
 	agent->stats.rows += totals.rows;
 	agent->stats.services = services_count(agent->services);
 	for (uint64_t at = agent->start_ns; at < end_ns;

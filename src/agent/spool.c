@@ -435,6 +435,7 @@ void spool_stats(struct spool *spool, struct spool_stats *ret)
 	(void)pthread_mutex_lock(&spool->lock);
 	*ret = (struct spool_stats){.windows = spool->entries.count,
 				    .bytes = spool->total_bytes,
+				    .max_bytes = spool->config.max_bytes,
 				    .dropped = spool->dropped,
 				    .damaged = spool->damaged};
 	(void)pthread_mutex_unlock(&spool->lock);

@@ -42,6 +42,7 @@ struct spool_item {
 struct spool_stats {
 	uint64_t windows;
 	uint64_t bytes;
+	uint64_t max_bytes;
 	uint64_t dropped; /* removed because of the limits, since the start */
 	uint64_t damaged; /* set aside since the start */
 };

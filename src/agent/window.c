@@ -107,12 +107,23 @@ static int put_place(struct window_writer *self, const struct profile *names, ui
 	return r;
 }
 
-static int put_named_stack(struct window_writer *self, uint32_t stack, uint32_t *ret)
+static bool is_named(const struct profile *names, uint32_t location)
+{
+	const struct profile_location *at = &names->locations.items[location];
+	uint32_t function;
+
+	if (at->line_count == 0)
+		return false;
+	function = names->lines.items[at->first_line + at->line_count - 1].function;
+	return names->functions.items[function].origin != ORIGIN_UNKNOWN;
+}
+
+static int put_named_stack(struct window_writer *self, const struct live_row *row, uint32_t *ret)
 {
 	const struct profile *names;
 	uint32_t node;
 	size_t depth;
-	int r = live_profile_stack(self->live, stack, &names, &node);
+	int r = live_profile_stack(self->live, row->stack, &names, &node);
 
 	if (r < 0)
 		return r;
@@ -120,6 +131,8 @@ static int put_named_stack(struct window_writer *self, uint32_t stack, uint32_t 
 	if (vec_reserve(&self->frames, depth) < 0)
 		return -ENOMEM;
 	self->frames.count = depth;
+	if (depth > 0 && !is_named(names, names->stacks.nodes.items[node].frame))
+		self->totals.unnamed += row->samples;
 	for (; depth-- > 0 && r == 0; node = names->stacks.nodes.items[node].parent) {
 		uint32_t location = names->stacks.nodes.items[node].frame;
 		struct frame *frame = &self->frames.items[depth];
@@ -179,7 +192,7 @@ static int put_row(void *data, const struct live_row *row)
 		.times = &row->samples,
 	};
 	int r = self->window->by_address ? id_transfer_stack(&self->transfer, row->stack, &stack)
-					 : put_named_stack(self, row->stack, &stack);
+					 : put_named_stack(self, row, &stack);
 
 	if (r == 0)
 		r = put_process(self, row->process, &thread, &labels);
@@ -300,6 +313,9 @@ static int put_all(struct window_writer *self, struct error *err)
 	r = put_buckets(self, err);
 	if (r < 0)
 		return r;
+	put_number(self, "window.samples", self->totals.samples);
+	put_number(self, "window.lost", self->totals.lost);
+	put_number(self, "window.unnamed", self->totals.unnamed);
 	if (self->window->by_address) {
 		kernel_names_write(self->writer);
 		jit_functions_write(self->writer, NULL, NULL, NULL);

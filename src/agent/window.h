@@ -52,6 +52,7 @@ struct window_totals {
 	uint64_t samples;
 	uint64_t rows;
 	uint64_t lost;
+	uint64_t unnamed; /* samples whose innermost function has no name; 0 with by_address */
 	uint64_t weight;
 	uint64_t bytes;
 };

@@ -13,12 +13,16 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "server/window.h"
 
+struct bytes;
 struct json;
-struct window;
 
 /* More hosts are not remembered, but their windows are stored. */
 #define AGENTS_MAX 20000u
+
+/* Metrics with a host each: more would be a burden for Prometheus. */
+#define AGENTS_LISTED 2000u
 
 struct agent {
 	char host[256];
@@ -29,8 +33,12 @@ struct agent {
 	uint64_t seen_s;
 	uint64_t window_start_s;
 	uint64_t window_end_s;
-	double rate_asked;
-	double rate_achieved;
+	struct window_numbers last; /* of its last window */
+	/* Of all its windows since the server started: */
+	double samples;
+	double lost;
+	double unnamed;
+	double paused_s;
 	int64_t clock_offset_s;
 	uint64_t windows;
 	uint64_t gaps;
@@ -51,7 +59,13 @@ void agents_pushed(struct agents *agents, const struct window *window, const cha
 /* Writes an array of objects. */
 void agents_json(struct agents *agents, struct json *json, uint64_t now_s);
 
-/* How many agents there are, and how many of them have not pushed for a while. */
+/*
+ * How many agents there are, and how many of them have not pushed for a while. Those that have not
+ * pushed for a day do not count as late: their hosts are gone.
+ */
 void agents_count(struct agents *agents, uint64_t now_s, size_t *ret_all, size_t *ret_late);
+
+/* What each agent said, for Prometheus: those that are not gone, AGENTS_LISTED at most. */
+void agents_metrics(struct agents *agents, struct bytes *out, uint64_t now_s);
 
 #endif

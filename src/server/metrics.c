@@ -45,7 +45,7 @@ void metrics_add(struct metrics *metrics, uint64_t *counter, uint64_t n)
 	(void)pthread_mutex_unlock(&metrics->lock);
 }
 
-static void put_head(struct bytes *out, const char *name, const char *kind, const char *help)
+void metrics_put_head(struct bytes *out, const char *name, const char *kind, const char *help)
 {
 	bytes_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
 }
@@ -53,7 +53,7 @@ static void put_head(struct bytes *out, const char *name, const char *kind, cons
 void metrics_put_value(struct bytes *out, const char *name, const char *kind, const char *help,
 		       double value)
 {
-	put_head(out, name, kind, help);
+	metrics_put_head(out, name, kind, help);
 	bytes_printf(out, "%s %.17g\n", name, value);
 }
 
@@ -74,8 +74,8 @@ static void put_requests(const struct metrics *metrics, struct bytes *out)
 	size_t i;
 	size_t class;
 
-	put_head(out, "wick_server_requests_total", "counter",
-		 "Requests by path and class of status.");
+	metrics_put_head(out, "wick_server_requests_total", "counter",
+			 "Requests by path and class of status.");
 	for (i = 0; i < METRICS_ROUTES_MAX; i++)
 		for (class = 1; class < 6; class ++)
 			if (metrics->routes[i].by_class[class] > 0)
@@ -93,7 +93,7 @@ static void put_durations(const struct metrics *metrics, struct bytes *out)
 	size_t i;
 	size_t k;
 
-	put_head(out, name, "histogram", "How long answers took.");
+	metrics_put_head(out, name, "histogram", "How long answers took.");
 	for (i = 0; i < METRICS_ROUTES_MAX; i++) {
 		const struct metrics_route *route = &metrics->routes[i];
 

@@ -43,6 +43,9 @@ void metrics_add(struct metrics *metrics, uint64_t *counter, uint64_t n);
 
 void metrics_put(struct metrics *metrics, struct bytes *out);
 
+/* The lines above the values of one metric. */
+void metrics_put_head(struct bytes *out, const char *name, const char *kind, const char *help);
+
 /* One value with its help text. */
 void metrics_put_value(struct bytes *out, const char *name, const char *kind, const char *help,
 		       double value);

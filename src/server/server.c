@@ -95,6 +95,11 @@ static void on_done(void *self, const struct http_call *request,
 		  body_bytes, (double)took_ns / 1e6);
 }
 
+size_t server_bodies_limit(const struct server_config *config)
+{
+	return 8 * config->max_body_bytes;
+}
+
 static int start_http(struct server *server, struct error *err)
 {
 	const struct server_config *config = server->config;
@@ -112,7 +117,7 @@ static int start_http(struct server *server, struct error *err)
 	};
 
 	http.max_body_bytes = config->max_body_bytes;
-	http.max_bodies_bytes = 8 * config->max_body_bytes;
+	http.max_bodies_bytes = server_bodies_limit(config);
 	http.max_connections = config->max_connections;
 	http.max_connections_of_address = config->max_connections;
 	http.requests_per_second = config->requests_per_second;

@@ -30,6 +30,9 @@ struct server {
 	char *token_path;
 };
 
+/* How much memory the bodies of all requests together may take. */
+size_t server_bodies_limit(const struct server_config *config);
+
 /* Logs a line of JSON: {"time": …, "event": …, key: value}. key NULL: no more. */
 void server_log(struct server *server, const char *event, const char *key, const char *value);
 

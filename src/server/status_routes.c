@@ -82,6 +82,9 @@ static void put_store(struct store *store, struct bytes *out)
 	metrics_put_value(out, "wick_store_series_overflowed_total", "counter",
 			  "Sets of labels that were merged because a service had too many.",
 			  (double)stats.overflowed_series);
+	metrics_put_value(out, "wick_store_damaged_files", "gauge",
+			  "Damaged files, which are left out of answers.",
+			  (double)stats.damaged_files);
 	metrics_put_value(out, "wick_store_bytes", "gauge", "Size on disk.", (double)stats.bytes);
 }
 
@@ -112,8 +115,12 @@ void route_metrics(void *self, const struct http_call *request, struct http_resp
 			  "Requests refused before they were handled.", (double)http.refused);
 	metrics_put_value(out, "wick_server_bodies_bytes", "gauge", "Memory held by bodies.",
 			  (double)http.bodies_bytes);
+	metrics_put_value(out, "wick_server_bodies_limit_bytes", "gauge",
+			  "Memory that bodies may hold.",
+			  (double)server_bodies_limit(server->config));
 	metrics_put_value(out, "wick_server_running", "gauge", "Requests being handled.",
 			  (double)http.running);
 	put_store(server->store, out);
 	metrics_put(&server->metrics, out);
+	agents_metrics(&server->agents, out, now());
 }

@@ -83,10 +83,34 @@ static void keep(char ret[WINDOW_TEXT_MAX], const char *text)
 	(void)snprintf(ret, WINDOW_TEXT_MAX, "%s", text); /* a cut text is fine */
 }
 
+static void take_number(struct window_numbers *numbers, const char *key, const char *value)
+{
+	const struct {
+		const char *key;
+		double *ret;
+	} known[] = {
+		{"rate.asked", &numbers->rate_asked},
+		{"rate.achieved", &numbers->rate_achieved},
+		{"agent.cpu_percent", &numbers->cpu_percent},
+		{"agent.budget_percent", &numbers->budget_percent},
+		{"agent.ring_percent", &numbers->ring_percent},
+		{"agent.rss_bytes", &numbers->rss_bytes},
+		{"window.samples", &numbers->samples},
+		{"window.lost", &numbers->lost},
+		{"window.unnamed", &numbers->unnamed},
+	};
+	double number;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(key, known[i].key) == 0 && number_parse_double(value, &number) == 0 &&
+		    number >= 0)
+			*known[i].ret = number;
+}
+
 static int take_info(void *self, const char *key, const char *value)
 {
 	struct window *window = self;
-	double number = 0;
 
 	if (strncmp(key, "gap", 3) == 0)
 		return add_gap(window, value);
@@ -102,10 +126,8 @@ static int take_info(void *self, const char *key, const char *value)
 		window->end_s = seconds_of(value);
 	else if (strcmp(key, "window.bucket") == 0)
 		window->bucket_s = seconds_of(value);
-	else if (strcmp(key, "rate.asked") == 0 && number_parse_double(value, &number) == 0)
-		window->rate_asked = number;
-	else if (strcmp(key, "rate.achieved") == 0 && number_parse_double(value, &number) == 0)
-		window->rate_achieved = number;
+	else
+		take_number(&window->numbers, key, value);
 	return 0;
 }
 

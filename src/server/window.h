@@ -26,6 +26,19 @@ struct window_gap {
 	char reason[WINDOW_TEXT_MAX];
 };
 
+/* What an agent says of itself and of the window; 0: it does not say. */
+struct window_numbers {
+	double rate_asked;
+	double rate_achieved;
+	double cpu_percent;    /* of one CPU */
+	double budget_percent; /* 0: no limit */
+	double ring_percent;   /* fill of the kernel's buffers */
+	double rss_bytes;
+	double samples;
+	double lost;
+	double unnamed; /* samples whose innermost function has no name */
+};
+
 struct window {
 	char host[WINDOW_TEXT_MAX];
 	char version[WINDOW_TEXT_MAX];
@@ -33,8 +46,7 @@ struct window {
 	uint64_t start_s; /* 0: it does not say */
 	uint64_t end_s;
 	uint64_t bucket_s;
-	double rate_asked;
-	double rate_achieved;
+	struct window_numbers numbers;
 	VEC(struct window_gap) gaps;
 	char *events[WINDOW_EVENTS_MAX];
 	size_t event_count;

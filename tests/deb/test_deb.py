@@ -110,6 +110,7 @@ def test_the_package_holds_all_that_make_install_brings(tree):
               "usr/share/zsh/vendor-completions/_wick", "usr/share/fish/vendor_completions.d/wick.fish",
               "usr/lib/libwick.so", "usr/lib/libwick.so.0", "usr/lib/wick/libwick-preload.so",
               "usr/lib/pkgconfig/libwick.pc", "usr/lib/systemd/system/wick-agent.service",
+              "usr/share/wick/monitoring/wick-alerts.yml", "usr/share/wick/monitoring/wick-dashboard.json",
               "usr/share/doc/wick/copyright", "usr/share/doc/wick/changelog.gz",
               "usr/share/doc/wick/README.md", "usr/share/doc/wick/docs/reference/libwick.md"}
     if "python3-dev" in clean_root.Installed().files:
