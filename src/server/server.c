@@ -16,6 +16,7 @@
 #include "base/scope.h"
 #include "net/http_access.h"
 #include "net/http_server.h"
+#include "net/statsd.h"
 #include "server/routes.h"
 #include "server/state.h"
 #include "store/store.h"
@@ -191,6 +192,8 @@ int server_open(const struct server_config *config, struct server **ret, struct 
 	r = open_files(server, err);
 	if (r == 0)
 		r = open_store(server, err);
+	if (r == 0 && config->statsd)
+		r = statsd_open(config->statsd, NULL, &server->statsd, err);
 	if (r == 0)
 		r = start_http(server, err);
 	if (r < 0) {
@@ -227,11 +230,25 @@ void server_maintain(struct server *server)
 	server_log(server, "maintenance failed", "error", err.text);
 }
 
+void server_report(struct server *server)
+{
+	struct bytes text = {0};
+
+	if (!server->statsd)
+		return;
+	server_metrics(server, &text);
+	bytes_put_u8(&text, '\0');
+	if (!text.failed)
+		statsd_send(server->statsd, (const char *)text.data);
+	bytes_fini(&text);
+}
+
 void server_close(struct server *server)
 {
 	if (!server)
 		return;
 	http_server_stop(server->http, DRAIN_S);
+	statsd_close(server->statsd);
 	store_close(server->store);
 	audit_close(&server->audit);
 	agents_fini(&server->agents);

@@ -23,6 +23,7 @@ struct server_config {
 	const char *tls_cert_path; /* NULL: no TLS */
 	const char *tls_key_path;
 	const char *token_path; /* NULL: FOLDER/tokens */
+	const char *statsd;     /* HOST:PORT that receives metrics; NULL: none */
 	uint64_t keep_full_s;   /* as in store_config */
 	uint64_t keep_merged_s;
 	uint64_t keep_bytes;
@@ -54,6 +55,9 @@ int server_reload(struct server *server, struct error *err);
 
 /* Lets the store do what is due. Call it every 20 seconds or so. */
 void server_maintain(struct server *server);
+
+/* Sends the metrics to config->statsd, if there is one. */
+void server_report(struct server *server);
 
 /* Completes requests under way, and closes everything. */
 void server_close(struct server *server); /* NULL is fine */

@@ -13,13 +13,16 @@
 #include "server/metrics.h"
 #include "server/server.h"
 
+struct bytes;
 struct http_server;
+struct statsd;
 struct store;
 
 struct server {
 	const struct server_config *config;
 	struct store *store;
 	struct http_server *http;
+	struct statsd *statsd; /* NULL: none */
 	struct agents agents;
 	struct audit audit;
 	struct metrics metrics;
@@ -32,6 +35,9 @@ struct server {
 
 /* How much memory the bodies of all requests together may take. */
 size_t server_bodies_limit(const struct server_config *config);
+
+/* All metrics, as text for Prometheus. */
+void server_metrics(struct server *server, struct bytes *out);
 
 /* Logs a line of JSON: {"time": …, "event": …, key: value}. key NULL: no more. */
 void server_log(struct server *server, const char *event, const char *key, const char *value);

@@ -88,16 +88,12 @@ static void put_store(struct store *store, struct bytes *out)
 	metrics_put_value(out, "wick_store_bytes", "gauge", "Size on disk.", (double)stats.bytes);
 }
 
-void route_metrics(void *self, const struct http_call *request, struct http_response *response)
+void server_metrics(struct server *server, struct bytes *out)
 {
-	struct server *server = self;
-	struct bytes *out = &response->body;
 	struct http_server_stats http;
 	size_t all;
 	size_t late;
 
-	(void)request; /* it has no parameters */
-	response->type = "text/plain; version=0.0.4; charset=utf-8";
 	http_server_stats(server->http, &http);
 	agents_count(&server->agents, now(), &all, &late);
 	bytes_printf(out,
@@ -123,4 +119,11 @@ void route_metrics(void *self, const struct http_call *request, struct http_resp
 	put_store(server->store, out);
 	metrics_put(&server->metrics, out);
 	agents_metrics(&server->agents, out, now());
+}
+
+void route_metrics(void *self, const struct http_call *request, struct http_response *response)
+{
+	(void)request; /* it has no parameters */
+	response->type = "text/plain; version=0.0.4; charset=utf-8";
+	server_metrics(self, &response->body);
 }

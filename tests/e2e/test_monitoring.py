@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -193,3 +194,78 @@ def test_every_metric_of_alerts_and_dashboard_is_exported(wick, background, tmp_
     assert hosts["wick_host_samples_total"] > 0 and hosts["wick_host_windows_total"] == 1
     assert hosts["wick_host_rate_achieved_hz"] > 0 and hosts["wick_host_cpu_ratio"] > 0
     assert hosts["wick_host_resident_bytes"] > 1 << 20 and hosts["wick_host_budget_ratio"] == pytest.approx(0.01)
+
+
+class Statsd:
+    """A server that keeps {name: value} of what it is sent: counters are added up."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.socket.getsockname()[1]}"
+
+    def read(self):
+        values = {}
+        self.socket.setblocking(False)
+        while True:
+            try:
+                packet = self.socket.recv(65536)
+            except BlockingIOError:
+                return values
+            assert len(packet) <= 1400
+            for line in packet.decode().splitlines():
+                name, value, kind = re.fullmatch(r"([\w.-]+):(-?[\d.e+-]+)\|([cg])", line).groups()
+                values[name] = float(value) + (values.get(name, 0) if kind == "c" else 0)
+
+
+@needs_duckdb
+def test_statsd_gets_what_prometheus_gets(tmp_path):
+    statsd = Statsd()
+    server = Server(tmp_path / "data", "--statsd", statsd.address)
+    for i in range(3):
+        assert server.push(make_window(tmp_path, "app;main 10\n"), f"w{i}")[0] == 200
+    server.push(b"tea")
+    text = server.request("/metrics")[1].decode()
+    assert server.stop() == 0  # and its last words
+    values = statsd.read()
+    assert values["wick_server_windows_total"] == 3
+    assert values["wick_server_requests_total._api_push.2xx"] == 3
+    assert values["wick_server_requests_total._api_push.4xx"] == 1
+    assert values["wick_server_request_seconds_count._api_push"] == 4
+    assert values["wick_store_rows"] == 3
+    # Every counter that is not 0 and every gauge has arrived, under the same name.
+    names = {line.split("{")[0].split()[0] for line in text.splitlines()
+             if not line.startswith("#") and "_bucket" not in line and float(line.rsplit(" ", 1)[1]) != 0}
+    assert {name for name in names if not any(key.split(".")[0] == name for key in values)} == set()
+
+
+@needs_duckdb
+def test_a_statsd_server_that_is_not_there_disturbs_nobody(tmp_path):
+    statsd = Statsd()
+    statsd.socket.close()
+    server = Server(tmp_path / "data", "--statsd", statsd.address)
+    assert server.push(make_window(tmp_path, "app;main 10\n"))[0] == 200
+    assert server.stop() == 0
+
+
+@pytest.mark.perf
+@pytest.mark.root
+def test_an_agent_sends_its_state_to_statsd_under_the_name_of_its_host(wick, background, tmp_path):
+    background(workload("split", 600000))
+    statsd = Statsd()
+    agent = wick.start("agent", "--spool", tmp_path / "spool", "--statsd", statsd.address, "--breaker", "off")
+    time.sleep(2)
+    agent.send_signal(signal.SIGTERM)
+    _, err = agent.communicate(timeout=TIMEOUT)
+    assert agent.returncode == 0, err
+    values = statsd.read()
+    host = re.sub(r"[^A-Za-z0-9-]", "_", socket.gethostname())
+    assert values[f"wick_agent_windows_total.{host}"] == 1
+    assert values[f"wick_agent_samples_total.{host}"] > 0
+    assert values[f"wick_agent_rate_asked_hz.{host}"] == 99
+
+
+@pytest.mark.parametrize("address", ["8125", "::1:8125", "host:", "[::1]"])
+def test_an_address_of_statsd_has_a_host_and_a_port(wick, tmp_path, address):
+    done = wick.run("agent", "--spool", tmp_path / "spool", "--statsd", address)
+    assert done.returncode != 0 and "expected HOST:PORT" in done.stderr

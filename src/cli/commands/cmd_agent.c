@@ -27,6 +27,7 @@
 #include "cli/options/load_options.h"
 #include "cli/text/agent.h"
 #include "load/load.h"
+#include "net/statsd.h"
 
 #define TOKEN_MAX 1024
 #define USUAL_PORT 4041
@@ -48,6 +49,7 @@ struct agent_options {
 	const char *token_file;
 	const char *ca_file;
 	const char *metrics;
+	const char *statsd;
 	const char *spool;
 	uint64_t spool_bytes;
 	uint64_t spool_age_ns;
@@ -83,6 +85,7 @@ struct agent_command {
 	char token_path[PATH_MAX + 8];
 	pthread_mutex_t stats_lock;
 	struct agent_stats stats;       /* with the lock */
+	struct statsd *statsd;          /* NULL: none */
 	bool metrics_failed;            /* that was said */
 	struct command_values reloaded; /* on SIGHUP; borrowed by the agent */
 	int window_fd; /* a copy of the descriptor of the window being written; -1: none */
@@ -304,19 +307,29 @@ static void put_metrics(void *self, struct bytes *out)
 	agent_metrics_put(out, &stats, &spool, &pusher);
 }
 
-static void write_metrics(struct agent_command *command)
+static void write_metrics(struct agent_command *command, const struct bytes *text)
 {
-	struct bytes text = {0};
 	struct error err = {0};
-	int r;
+	int r = outfile_write(command->options->metrics, "--metrics FILE", text->data, text->size,
+			      &err);
 
-	put_metrics(command, &text);
-	r = text.failed ? -ENOMEM
-			: outfile_write(command->options->metrics, "--metrics FILE", text.data,
-					text.size, &err);
-	if (r < 0 && r != -ENOMEM && !command->metrics_failed)
+	if (r < 0 && !command->metrics_failed)
 		command_note(command->context, "%s\n      %s", err.text, err.remedy);
 	command->metrics_failed = r < 0;
+}
+
+static void publish_metrics(struct agent_command *command)
+{
+	struct bytes text = {0};
+
+	if (!command->options->metrics && !command->statsd)
+		return;
+	put_metrics(command, &text);
+	if (command->options->metrics && !text.failed)
+		write_metrics(command, &text);
+	bytes_put_u8(&text, '\0');
+	if (!text.failed)
+		statsd_send(command->statsd, (const char *)text.data);
 	bytes_fini(&text);
 }
 
@@ -327,8 +340,7 @@ static void take_stats(void *self, const struct agent_stats *stats)
 	(void)pthread_mutex_lock(&command->stats_lock);
 	command->stats = *stats;
 	(void)pthread_mutex_unlock(&command->stats_lock);
-	if (command->options->metrics)
-		write_metrics(command);
+	publish_metrics(command);
 }
 
 static int find_tokens(struct agent_command *command, struct error *err)
@@ -414,10 +426,14 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 		r = read_token(command, err);
 	if (command->token[0])
 		to.token = command->token;
+	if (r == 0 && options->statsd)
+		r = statsd_open(options->statsd, command->host, &command->statsd, err);
 	if (r == 0)
 		r = delivery_open(&to, &command->delivery, err);
-	if (r < 0)
+	if (r < 0) {
+		statsd_close(command->statsd);
 		return r;
+	}
 	config->output = delivery_output(command->delivery);
 	config->reload = reload;
 	config->changed = take_stats;
@@ -426,6 +442,7 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 		r = agent_run(config, err);
 	pull_close(command->pull);
 	delivery_close(command->delivery);
+	statsd_close(command->statsd);
 	if (command->reloaded.options)
 		command_values_fini(&command->reloaded);
 	return r;
@@ -504,6 +521,10 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_FILE, .key = "agent.metrics",
 	 .help = "write the state of the agent to this file after each window, for the textfile "
 		 "collector of Prometheus' node exporter"},
+	{"statsd", 0, OPTION_STRING(struct agent_options, statsd), .argument = "HOST:PORT",
+	 .key = "agent.statsd",
+	 .help = "also send the state of the agent to this StatsD server after each window, over "
+		 "UDP"},
 	{"spool", 0, OPTION_STRING(struct agent_options, spool), .argument = "DIR",
 	 .offer = OPTION_OFFER_DIRECTORY, .key = "agent.spool",
 	 .help = "where windows are kept until the server has them (default: " ROOT_SPOOL

@@ -18,6 +18,7 @@
 #include "cli/text/server.h"
 #include "server/server.h"
 
+#define REPORT_EVERY_S 10
 #define MAINTAIN_EVERY_S 20
 #define USUAL_PORT 4040
 
@@ -37,6 +38,7 @@ struct server_options {
 	uint64_t requests_per_second;
 	uint64_t burst_hosts;
 	uint64_t burst_interval_ns;
+	const char *statsd;
 };
 
 /* "30d": the unit may be m, h, d, w or y. */
@@ -91,7 +93,8 @@ static void print_line(void *self, const char *line)
 /* Waits for signals; SIGTERM and SIGINT end it. */
 static void serve(struct server *server, const sigset_t *signals)
 {
-	const struct timespec wait = {.tv_sec = MAINTAIN_EVERY_S};
+	const struct timespec wait = {.tv_sec = REPORT_EVERY_S};
+	uint64_t maintain_ns = clock_monotonic_ns() + MAINTAIN_EVERY_S * NS_PER_SEC;
 	int signal;
 
 	do {
@@ -100,8 +103,11 @@ static void serve(struct server *server, const sigset_t *signals)
 		signal = sigtimedwait(signals, NULL, &wait);
 		if (signal == SIGHUP)
 			(void)server_reload(server, &err); /* it logs what is wrong */
-		else if (signal < 0)
+		if (signal < 0 && clock_monotonic_ns() >= maintain_ns) {
 			server_maintain(server);
+			maintain_ns = clock_monotonic_ns() + MAINTAIN_EVERY_S * NS_PER_SEC;
+		}
+		server_report(server);
 	} while (signal != SIGTERM && signal != SIGINT);
 }
 
@@ -161,6 +167,7 @@ static int run_server(const struct command_context *context, void *values, int a
 	config.max_decoded_bytes = options->max_decoded_bytes;
 	config.max_connections = (unsigned int)options->max_connections;
 	config.requests_per_second = (double)options->requests_per_second;
+	config.statsd = options->statsd;
 	config.burst_hosts = (unsigned int)options->burst_hosts;
 	config.burst_interval_s = options->burst_interval_ns / NS_PER_SEC;
 	config.log = print_line;
@@ -217,6 +224,10 @@ static const struct option_spec table[] = {
 	{"token-file", 0, OPTION_STRING(struct server_options, token_file), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .key = "server.token_file",
 	 .help = "hashes of the tokens (default: DIR/tokens)"},
+	{"statsd", 0, OPTION_STRING(struct server_options, statsd), .argument = "HOST:PORT",
+	 .key = "server.statsd",
+	 .help = "also send the metrics of /metrics to this StatsD server every 10 seconds, over "
+		 "UDP"},
 	/* Without an offset: its options are members of the same struct. */
 	{.kind = OPTION_KIND_GROUP, .table = limit_table, .help = "Limits"},
 	OPTION_END,
