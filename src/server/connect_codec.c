@@ -14,6 +14,8 @@
 
 /* Tables of fields nest, messages of these protocols do not nest in themselves. */
 #define MAX_DEPTH 8
+/* A value of JSON takes two bytes or more of text, and about 64 of memory. */
+#define MAX_VALUES 2000000u
 
 json_t *connect_string(const char *text)
 {
@@ -51,6 +53,14 @@ static json_t *double_of(uint64_t bits)
 	return json_real(value); /* NULL if it is not finite: left out */
 }
 
+/* Up to a NUL, which ends a text everywhere else. NULL if it is not UTF-8: left out. */
+static json_t *string_of(const struct cursor *body)
+{
+	const char *text = (const char *)body->at;
+
+	return text ? json_stringn(text, strnlen(text, cursor_left(body))) : NULL;
+}
+
 static json_t *read_message(const struct connect_field *fields, struct cursor in, int depth)
 {
 	json_t *object = json_object();
@@ -63,8 +73,7 @@ static json_t *read_message(const struct connect_field *fields, struct cursor in
 		if (!known)
 			continue;
 		if (known->kind == CONNECT_STRING)
-			put(object, known,
-			    json_stringn((const char *)field.body.at, cursor_left(&field.body)));
+			put(object, known, string_of(&field.body));
 		else if (known->kind == CONNECT_DOUBLE)
 			put(object, known, double_of(field.value));
 		else if (known->kind == CONNECT_MESSAGE && depth < MAX_DEPTH)
@@ -80,27 +89,61 @@ static json_t *read_message(const struct connect_field *fields, struct cursor in
 	return object;
 }
 
+json_t *connect_parse(const void *data, size_t size, struct error *err)
+{
+	const uint8_t *text = data;
+	json_t *value;
+	size_t count = 1;
+	size_t i;
+
+	/* Each value but the first follows one of these, so this is an upper limit. */
+	for (i = 0; i < size; i++)
+		count += text[i] == ',' || text[i] == '[' || text[i] == '{' || text[i] == ':';
+	if (count > MAX_VALUES) {
+		(void)error_set(err, -EFBIG, "the body has more than %u values of JSON",
+				MAX_VALUES);
+		error_remedy(err, "send protobuf, or smaller messages");
+		return NULL;
+	}
+	value = json_loadb(data, size, 0, NULL);
+	if (!value) {
+		(void)error_set(err, -EBADMSG, "the body is not JSON");
+		error_remedy(err, "check the Content-Type");
+	}
+	return value;
+}
+
 json_t *connect_read(const struct connect_field *fields, const void *data, size_t size,
 		     bool is_json, struct error *err)
 {
-	json_t *message = is_json ? json_loadb(data, size, 0, NULL)
-				  : read_message(fields, cursor_of(data, size), 0);
+	json_t *message = is_json ? connect_parse(data, size, err)
+				  : read_message(fields, cursor_of(size > 0 ? data : "", size), 0);
 
 	if (json_is_object(message))
 		return message;
+	if (is_json && !message)
+		return NULL;
 	json_decref(message);
 	(void)error_set(err, -EBADMSG, "the body is not a valid message for this method");
 	error_remedy(err, "send it as application/proto or application/json");
 	return NULL;
 }
 
-int64_t connect_number(const json_t *message, const char *name)
+/* Clients may write a number of 64 bits as a string, or as 1e3. */
+static int64_t number_of(const json_t *value)
 {
-	const json_t *value = json_object_get(message, name);
+	double real = json_real_value(value);
 
 	if (json_is_string(value))
-		return strtoll(json_string_value(value), NULL, 10);
-	return json_is_real(value) ? (int64_t)json_real_value(value) : json_integer_value(value);
+		return (int64_t)strtoull(json_string_value(value), NULL, 10);
+	if (json_is_real(value))
+		return real > -9e18 && real < 9e18 ? (int64_t)real : 0;
+	return json_integer_value(value);
+}
+
+int64_t connect_number(const json_t *message, const char *name)
+{
+	return number_of(json_object_get(message, name));
 }
 
 const char *connect_text(const json_t *message, const char *name)
@@ -116,19 +159,26 @@ static void write_proto(const struct connect_field *fields, const json_t *messag
 static void write_value(const struct connect_field *field, const json_t *value, struct bytes *out)
 {
 	struct bytes inner = {0};
+	const char *text = json_string_value(value);
 	double number = json_number_value(value);
 	uint64_t bits;
 
 	switch (field->kind) {
 	case CONNECT_STRING:
 		/* An empty one in a list keeps its place. */
-		if (field->repeated && !*json_string_value(value))
+		if (field->repeated && (!text || !*text))
 			protobuf_message(out, field->number, &inner);
-		else
-			protobuf_string(out, field->number, json_string_value(value));
+		else if (text)
+			protobuf_string(out, field->number, text);
 		break;
 	case CONNECT_INT64:
-		protobuf_i64(out, field->number, json_integer_value(value));
+		protobuf_i64(out, field->number, number_of(value));
+		break;
+	case CONNECT_FIXED64:
+		protobuf_fixed64(out, field->number, (uint64_t)number_of(value));
+		break;
+	case CONNECT_BOOL:
+		protobuf_u64(out, field->number, json_is_true(value));
 		break;
 	case CONNECT_DOUBLE:
 		memcpy(&bits, &number, sizeof(bits));
@@ -151,7 +201,7 @@ static void write_list(const struct connect_field *field, const json_t *list, st
 		const json_t *item = json_array_get(list, i);
 
 		if (field->kind == CONNECT_INT64)
-			bytes_put_varint(&packed, (uint64_t)json_integer_value(item));
+			bytes_put_varint(&packed, (uint64_t)number_of(item));
 		else
 			write_value(field, item, out);
 	}

@@ -18,7 +18,14 @@
 struct bytes;
 struct error;
 
-enum connect_kind { CONNECT_STRING, CONNECT_INT64, CONNECT_DOUBLE, CONNECT_MESSAGE };
+enum connect_kind {
+	CONNECT_STRING,
+	CONNECT_INT64,
+	CONNECT_FIXED64,
+	CONNECT_BOOL,
+	CONNECT_DOUBLE,
+	CONNECT_MESSAGE
+};
 
 struct connect_field {
 	const char *name; /* in JSON; NULL ends a table */
@@ -28,11 +35,18 @@ struct connect_field {
 	const struct connect_field *message;
 };
 
+/*
+ * Returns a new value, NULL with an error if the text is not JSON, or has so many values that they
+ * would take much more memory than the text.
+ */
+json_t *connect_parse(const void *data, size_t size, struct error *err);
+
 /* Returns a new object, NULL with an error if the body is damaged. */
 json_t *connect_read(const struct connect_field *fields, const void *data, size_t size,
 		     bool is_json, struct error *err);
 
-/* Appends the message. 64-bit numbers are strings in JSON, as the protocol requires. */
+/* Appends the message. What has another type than the table says is left out. 64-bit numbers are
+ * strings in JSON, as the protocol requires. */
 void connect_write(const struct connect_field *fields, const json_t *message, bool as_json,
 		   struct bytes *out);
 

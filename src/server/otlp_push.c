@@ -4,24 +4,37 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "server/otlp_messages.h"
 #include "server/push.h"
 #include "server/routes.h"
+
+/* JSON becomes protobuf: there is one reader. */
+static int from_json(struct bytes *body, struct error *err)
+{
+	struct bytes message = {0};
+	json_t *root = connect_read(otlp_profiles_request, body->data, body->size, true, err);
+
+	if (!root)
+		return err->code;
+	connect_write(otlp_profiles_request, root, false, &message);
+	json_decref(root);
+	bytes_fini(body);
+	*body = message;
+	return message.failed ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
 
 void route_otlp_push(void *self, const struct http_call *request, struct http_response *response)
 {
 	struct server *server = self;
 	const char *type = http_call_header(request, "Content-Type");
+	bool is_json = type && strncasecmp(type, "application/json", 16) == 0;
 	struct push_foreign push = {.format = "otlp", .input = {.host = request->client}};
 	struct bytes body = {0};
 	struct error err = {0};
 	int r = push_body(server, request, &body, &err);
 
-	if (r == 0 && type && strncasecmp(type, "application/json", 16) == 0) {
-		r = error_set(&err, -EOPNOTSUPP,
-			      "the server cannot read OpenTelemetry profiles in JSON");
-		error_remedy(&err,
-			     "send application/x-protobuf, which is the default of exporters");
-	}
+	if (r == 0 && is_json)
+		r = from_json(&body, &err);
 	push.data = body.data;
 	push.size = body.size;
 	if (r == 0)
@@ -29,6 +42,8 @@ void route_otlp_push(void *self, const struct http_call *request, struct http_re
 	bytes_fini(&body);
 	if (r < 0)
 		http_refuse_error(response, 0, &err);
+	else if (is_json)
+		bytes_printf(&response->body, "{}\n"); /* all accepted */
 	else
-		response->type = "application/x-protobuf"; /* the empty message: all accepted */
+		response->type = "application/x-protobuf"; /* the empty message: the same */
 }

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "import/protobuf_reader.h"
+#include "server/connect_codec.h"
 #include "store/store.h"
 
 #define MAX_LABELS 64
@@ -136,10 +137,10 @@ static int send_json_series(const json_t *series, push_sample_fn *fn, void *self
 static int read_json(const void *data, size_t size, push_sample_fn *fn, void *self,
 		     struct error *err)
 {
-	json_t *root = json_loadb(data, size, 0, NULL);
+	json_t *root = connect_parse(data, size, err);
 	const json_t *series = json_object_get(root, "series");
 	size_t i;
-	int r = root ? 0 : refuse(err);
+	int r = root ? 0 : err->code;
 
 	for (i = 0; i < json_array_size(series) && r == 0; i++)
 		r = send_json_series(json_array_get(series, i), fn, self, err);
@@ -151,5 +152,5 @@ int push_message_read(const void *data, size_t size, bool is_json, push_sample_f
 		      struct error *err)
 {
 	return is_json ? read_json(data, size, fn, self, err)
-		       : read_proto(cursor_of(data, size), fn, self, err);
+		       : read_proto(cursor_of(size > 0 ? data : "", size), fn, self, err);
 }

@@ -240,6 +240,35 @@ def test_profiles_of_other_senders(server, tmp_path):
     assert "app" in [item["name"] for item in server.json("/api/services")["services"]]
 
 
+def test_profiles_of_opentelemetry_in_json(server):
+    now = time.time_ns()
+    dictionary = {
+        "mappingTable": [{}, {"filenameStrindex": 5}],
+        "locationTable": [{}, {"lines": [{"functionIndex": 1, "line": "12"}]}, {"mappingIndex": 1, "lines": [{"functionIndex": 2}]}],
+        "functionTable": [{}, {"nameStrindex": 3}, {"nameStrindex": 4}],
+        "stringTable": ["", "cpu", "nanoseconds", "main", "parse", "/bin/shop", "zone"],
+        "attributeTable": [{}, {"keyStrindex": 6, "value": {"stringValue": "b"}}],
+        "stackTable": [{}, {"locationIndices": [2, 1]}, {"locationIndices": [1]}],
+    }
+    # Numbers of 64 bits may be strings; fields that nobody knows are passed over.
+    profile = {"sampleType": {"typeStrindex": 1, "unitStrindex": 2}, "timeUnixNano": str(now), "durationNano": 10**9,
+               "samples": [{"stackIndex": 1, "values": ["30"], "attributeIndices": [1]}, {"stackIndex": 2, "values": [12]}],
+               "profileId": "00112233445566778899aabbccddeeff", "newField": {"a": [1]}}
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}},
+                               {"key": "service.version", "value": {"stringValue": "1.2"}},
+                               {"key": "tags", "value": {"arrayValue": {"values": [{"stringValue": "x"}]}}}]}
+    message = {"resourceProfiles": [{"resource": resource, "scopeProfiles": [{"scope": {}, "profiles": [profile]}]}],
+               "dictionary": dictionary}
+    path, kind = "/v1development/profiles", {"Content-Type": "application/json; charset=utf-8"}
+    assert server.request(path, json.dumps(message).encode(), kind) == (200, b"{}\n")
+    assert server.folded(query="shop", type="cpu") == {"main;parse": 30, "main": 12}
+    assert server.folded(query='shop{zone="b", release="1.2"}', type="cpu") == {"main;parse": 30}
+    for wrong in (b"", b"[]", b"{", b'{"resourceProfiles": 7}', b'{"resourceProfiles": [[]], "dictionary": "x"}'):
+        status, body = server.request(path, wrong, kind)
+        assert status == 400 and json.loads(body)["error"], (wrong, body)
+    assert server.folded(query="shop", type="cpu") == {"main;parse": 30, "main": 12}
+
+
 def test_what_grafana_asks_for(server):
     now = int(time.time())
     server.request(f"/ingest?name=web%7Bhost=h1%7D&from={now - 60}", b"main;a 10\nmain;b 30\n")
