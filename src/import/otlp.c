@@ -31,6 +31,8 @@
  */
 
 #define MAX_FRAMES 65536u
+/* Of all samples: a few bytes can name a stack of MAX_FRAMES again. */
+#define MAX_ALL_FRAMES (64u << 20)
 #define MAX_KINDS 16u
 
 struct kind {
@@ -47,6 +49,7 @@ struct reading {
 	bool has_amounts;  /* some kind is not a count of samples */
 	uint64_t first_ns; /* the earliest time; UINT64_MAX: none is known */
 	uint64_t end_ns;
+	uint64_t frame_count; /* of all samples so far */
 	VEC(struct frame) frames;
 	VEC(uint64_t) values;
 	VEC(uint64_t) times;
@@ -244,6 +247,9 @@ static int take_frames(struct reading *reading, uint64_t stack)
 			if (r == 0)
 				r = vec_push(&reading->frames, frame);
 		}
+	reading->frame_count += reading->frames.count;
+	if (r == 0 && reading->frame_count > MAX_ALL_FRAMES)
+		return -E2BIG;
 	for (i = 0; i < reading->frames.count / 2; i++) {
 		struct frame *last = &reading->frames.items[reading->frames.count - 1 - i];
 		struct frame frame = reading->frames.items[i];
@@ -318,7 +324,10 @@ static int add_sample(struct reading *reading, const struct profile_head *head,
 	if (r == 0)
 		r = body.failed ? -EBADMSG : take_frames(reading, stack);
 	if (r < 0)
-		return error_set(err, r, r == -ENOMEM ? "out of memory" : "a sample is invalid");
+		return error_set(err, r,
+				 r == -ENOMEM  ? "out of memory"
+				 : r == -E2BIG ? "its samples have too many frames"
+					       : "a sample is invalid");
 	r = import_thread(reading->builder, labels.pid, labels.tid,
 			  labels.thread ? labels.thread : labels.process, labels.process,
 			  &sample.thread);

@@ -8,8 +8,7 @@
 #include "base/json.h"
 #include "net/http_server.h"
 
-/* What a failure means to a client: whether it should send the same again. */
-static unsigned int status_of(int code)
+unsigned int http_status_of(int code)
 {
 	switch (-code) {
 	case ENOENT:
@@ -74,5 +73,6 @@ void http_refuse(struct http_response *response, unsigned int status, const char
 
 void http_refuse_error(struct http_response *response, unsigned int status, const struct error *err)
 {
-	write_refusal(response, status ? status : status_of(err->code), err->text, err->remedy);
+	write_refusal(response, status ? status : http_status_of(err->code), err->text,
+		      err->remedy);
 }

@@ -22,6 +22,16 @@
 #define CONNECTION_MEMORY_BYTES (32u << 10) /* for the head of a request */
 #define TLS_PRIORITIES "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
+/* A connection of a client. */
+struct link {
+	struct link *next;
+	struct link *previous;
+	int fd;
+	uint64_t since_ns; /* when the client began to send, or to read the answer */
+	bool busy;         /* it waits for us */
+	bool ended;        /* by http_server_tidy() */
+};
+
 struct http_server {
 	struct http_server_config config;
 	struct MHD_Daemon *daemon;
@@ -32,12 +42,13 @@ struct http_server {
 	pthread_cond_t changed;
 	struct http_server_stats stats;
 	unsigned int open; /* requests that were begun and not completed */
-	bool stopping;
+	struct link *links;
 };
 
 /* One request on its way. */
 struct exchange {
 	struct http_call request;
+	struct link *link;
 	struct bytes body;
 	size_t reserved; /* of the sum of all bodies */
 	size_t received;
@@ -245,13 +256,35 @@ static bool receive(struct http_server *server, struct exchange *exchange, const
 	return true;
 }
 
+static void init_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	/* None of these fails on Linux. The clock is one that nobody sets. */
+	(void)pthread_condattr_init(&attributes);
+	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(condition, &attributes);
+	(void)pthread_condattr_destroy(&attributes);
+}
+
+/* Says whether the client waits for us, or we for it from now on. */
+static void mark(struct http_server *server, struct link *link, bool busy)
+{
+	if (!link)
+		return;
+	(void)pthread_mutex_lock(&server->lock);
+	link->busy = busy;
+	link->since_ns = clock_monotonic_ns();
+	(void)pthread_mutex_unlock(&server->lock);
+}
+
 /* Waits for one of the slots. Returns false if none became free in time. */
 static bool begin_handler(struct http_server *server, bool light)
 {
 	struct timespec until;
 	bool got = true;
 
-	(void)clock_gettime(CLOCK_REALTIME, &until);
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += server->config.timeout_s / 2;
 	(void)pthread_mutex_lock(&server->lock);
 	while (got && !light && server->stats.running >= server->config.max_running)
@@ -308,6 +341,14 @@ static bool awaits_body(const struct http_server *server, const struct exchange 
 	return strtoull(length, NULL, 10) <= 2 * server->config.max_body_bytes;
 }
 
+static struct link *link_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
 static struct exchange *exchange_new(struct http_server *server, struct MHD_Connection *connection,
 				     const char *path)
 {
@@ -318,6 +359,7 @@ static struct exchange *exchange_new(struct http_server *server, struct MHD_Conn
 	exchange->request.connection = connection;
 	exchange->request.path = path;
 	exchange->start_ns = clock_monotonic_ns();
+	exchange->link = link_of(connection);
 	describe_client(&exchange->request);
 	(void)pthread_mutex_lock(&server->lock);
 	exchange->request.id = server->stats.requests + server->stats.refused;
@@ -333,6 +375,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
 	struct http_server *server = self;
 	struct exchange *exchange = *context;
 	struct http_response response = {0};
+	enum MHD_Result result;
 
 	(void)version; /* 1.0 and 1.1 are the same to us */
 	if (!exchange) {
@@ -354,7 +397,66 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
 		*size = 0;
 		return goes_on ? MHD_YES : MHD_NO;
 	}
-	return exchange->answered ? MHD_YES : handle(server, exchange);
+	if (exchange->answered)
+		return MHD_YES;
+	mark(server, exchange->link, true);
+	result = handle(server, exchange);
+	mark(server, exchange->link, false);
+	return result;
+}
+
+/* Keeps the list of connections. Without memory for an entry, one has no limit of time. */
+static void on_connection(void *self, struct MHD_Connection *connection, void **context,
+			  enum MHD_ConnectionNotificationCode code)
+{
+	struct http_server *server = self;
+	struct link *link = *context;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		const union MHD_ConnectionInfo *info =
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+		link = info ? calloc(1, sizeof(*link)) : NULL;
+		if (!link)
+			return;
+		link->fd = info->connect_fd;
+		link->since_ns = clock_monotonic_ns();
+		(void)pthread_mutex_lock(&server->lock);
+		link->next = server->links;
+		if (link->next)
+			link->next->previous = link;
+		server->links = link;
+		server->stats.connections++;
+		(void)pthread_mutex_unlock(&server->lock);
+		*context = link;
+	} else if (link) {
+		(void)pthread_mutex_lock(&server->lock);
+		*(link->previous ? &link->previous->next : &server->links) = link->next;
+		if (link->next)
+			link->next->previous = link->previous;
+		server->stats.connections--;
+		(void)pthread_mutex_unlock(&server->lock);
+		free(link);
+		*context = NULL;
+	}
+}
+
+void http_server_tidy(struct http_server *server)
+{
+	uint64_t limit_ns = server->config.request_timeout_s * NS_PER_SEC;
+	uint64_t now_ns = clock_monotonic_ns();
+	struct link *link;
+
+	/* The library closes a descriptor after on_connection(): in the list it is valid. */
+	(void)pthread_mutex_lock(&server->lock);
+	for (link = server->links; link; link = link->next) {
+		if (link->busy || link->ended || now_ns < link->since_ns + limit_ns)
+			continue;
+		(void)shutdown(link->fd, SHUT_RDWR); /* its thread sees the end and closes */
+		link->ended = true;
+		server->stats.timed_out++;
+	}
+	(void)pthread_mutex_unlock(&server->lock);
 }
 
 static void on_completed(void *self, struct MHD_Connection *connection, void **context,
@@ -370,6 +472,8 @@ static void on_completed(void *self, struct MHD_Connection *connection, void **c
 	(void)pthread_mutex_lock(&server->lock);
 	server->stats.bodies_bytes -= exchange->reserved;
 	server->open--;
+	if (exchange->link)
+		exchange->link->since_ns = clock_monotonic_ns();
 	(void)pthread_cond_broadcast(&server->changed);
 	(void)pthread_mutex_unlock(&server->lock);
 	bytes_fini(&exchange->body);
@@ -465,15 +569,15 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
 		flags |= MHD_USE_TLS;
 	else
 		tls[0].option = MHD_OPTION_END;
-	return MHD_start_daemon(flags, 0, NULL, NULL, on_request, server,
-				MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_LISTEN_SOCKET,
-				fd, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
-				MHD_OPTION_CONNECTION_LIMIT, config->max_connections,
-				MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-				config->max_connections_of_address, MHD_OPTION_CONNECTION_TIMEOUT,
-				config->timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				(size_t)CONNECTION_MEMORY_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
-				(size_t)THREAD_STACK_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+	return MHD_start_daemon(
+		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
+		MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_CONNECTION_LIMIT,
+		config->max_connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		config->max_connections_of_address, MHD_OPTION_CONNECTION_TIMEOUT,
+		config->timeout_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_MEMORY_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
+		(size_t)THREAD_STACK_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 static void server_free(struct http_server *server)
@@ -512,8 +616,8 @@ int http_server_start(const struct http_server_config *config, struct http_serve
 	server->config = *config;
 	server->port = port_of(fd);
 	rate_limit_init(&server->rate, config->requests_per_second, config->request_burst);
-	(void)pthread_mutex_init(&server->lock, NULL); /* neither fails on Linux */
-	(void)pthread_cond_init(&server->changed, NULL);
+	(void)pthread_mutex_init(&server->lock, NULL); /* never fails on Linux */
+	init_condition(&server->changed);
 	server->daemon = start_daemon(server, fd);
 	if (!server->daemon) {
 		(void)close(fd); /* nobody has used it */
@@ -538,7 +642,7 @@ void http_server_stop(struct http_server *server, unsigned int drain_s)
 	if (!server)
 		return;
 	fd = MHD_quiesce_daemon(server->daemon);
-	(void)clock_gettime(CLOCK_REALTIME, &until);
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += drain_s;
 	(void)pthread_mutex_lock(&server->lock);
 	while (server->open > 0 && r == 0)

@@ -7,7 +7,8 @@
  *
  * Each connection has a thread; handlers run on it and may block. What a client can make us hold is
  * bounded: connections in all and from one address, the size of a body, the sum of all bodies, the
- * number of handlers that run at once, requests in a second, and the time without progress.
+ * number of handlers that run at once, requests in a second, the time without progress and the time
+ * of a whole request.
  *
  * It knows nothing about tokens: config->admit() decides, before the body is read.
  */
@@ -51,6 +52,9 @@ struct http_response {
 	char gate[16];           /* X-Wick-Gate; "": none */
 };
 
+/* What an error means to a client: 4xx: it should not send the same again. */
+unsigned int http_status_of(int code);
+
 /* Answers with {"error": …, "remedy": …}. */
 void http_refuse(struct http_response *response, unsigned int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -78,9 +82,10 @@ struct http_server_config {
 	size_t max_bodies_bytes; /* of all requests together */
 	unsigned int max_connections;
 	unsigned int max_connections_of_address;
-	unsigned int max_running; /* handlers at once */
-	unsigned int timeout_s;
-	double requests_per_second; /* of one client; 0: no limit */
+	unsigned int max_running;       /* handlers at once */
+	unsigned int timeout_s;         /* without progress */
+	unsigned int request_timeout_s; /* for all of a request, and for all of its answer */
+	double requests_per_second;     /* of one client; 0: no limit */
 	double request_burst;
 	const struct http_route *routes;
 	size_t route_count;
@@ -97,6 +102,7 @@ struct http_server_config {
 #define HTTP_SERVER_LIMITS                                                                         \
 	.max_body_bytes = 32u << 20, .max_bodies_bytes = 256u << 20, .max_connections = 1000,      \
 	.max_connections_of_address = 600, .max_running = 8, .timeout_s = 30,                      \
+	.request_timeout_s = 120,                                                                  \
 	.requests_per_second = 200, .request_burst = 400
 /* clang-format on */
 
@@ -108,6 +114,12 @@ int http_server_start(const struct http_server_config *config, struct http_serve
 		      struct error *err);
 uint16_t http_server_port(const struct http_server *server);
 
+/*
+ * Ends connections whose client takes too long to send a request or to read the answer, though it
+ * makes a little progress. Call it every now and then.
+ */
+void http_server_tidy(struct http_server *server);
+
 /* Accepts no new connections, waits up to drain_s for requests under way, and stops. */
 void http_server_stop(struct http_server *server, unsigned int drain_s); /* NULL is fine */
 
@@ -116,6 +128,8 @@ struct http_server_stats {
 	uint64_t requests;
 	uint64_t refused;      /* before a handler ran */
 	uint64_t bodies_bytes; /* held now */
+	uint64_t timed_out;    /* connections that took too long */
+	unsigned int connections;
 	unsigned int running;
 };
 void http_server_stats(struct http_server *server, struct http_server_stats *ret);

@@ -34,6 +34,10 @@ uint16_t http_server_port(const struct http_server *server)
 	return 0;
 }
 
+void http_server_tidy(struct http_server *server)
+{
+}
+
 void http_server_stop(struct http_server *server, unsigned int drain_s)
 {
 }

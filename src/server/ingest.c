@@ -228,9 +228,9 @@ static uint32_t time_of(struct collector *collector, const struct export_sample 
 	uint64_t bucket_s = input->window->bucket_s > 0 ? input->window->bucket_s : INGEST_BUCKET_S;
 	uint64_t time_s = sample->realtime_ns / NS_PER_SEC;
 
-	if (time_s == 0)
+	if (time_s == 0) {
 		time_s = input->time_s > 0 ? input->time_s : input->now_s;
-	if (llabs(input->clock_offset_s) > INGEST_CLOCK_TOLERANCE_S) {
+	} else if (llabs(input->clock_offset_s) > INGEST_CLOCK_TOLERANCE_S) {
 		time_s = (uint64_t)((int64_t)time_s + input->clock_offset_s);
 		collector->result->shifted = true;
 	}

@@ -34,7 +34,10 @@ void push_count(struct server *server, const struct ingest_result *result, int r
 	struct metrics *metrics = &server->metrics;
 
 	if (r < 0) {
-		metrics_add(metrics, &metrics->rejected_windows, 1);
+		metrics_add(metrics,
+			    http_status_of(r) < 500 ? &metrics->rejected_windows
+						    : &metrics->delayed_windows,
+			    1);
 		return;
 	}
 	metrics_add(metrics,

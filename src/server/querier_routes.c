@@ -43,8 +43,7 @@ typedef int method_fn(struct method *method);
 /* Answers as the protocol does: a code and a message. */
 static void refuse(struct http_response *response, const struct error *err)
 {
-	bool is_ours = err->code != -EINVAL && err->code != -EBADMSG && err->code != -E2BIG &&
-		       err->code != -ENOENT;
+	bool is_ours = http_status_of(err->code) >= 500;
 	json_t *answer = json_pack("{s:s, s:s}", "code", is_ours ? "internal" : "invalid_argument",
 				   "message", err->text);
 	char *text = json_dumps(answer, JSON_COMPACT);

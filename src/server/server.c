@@ -120,6 +120,7 @@ static int start_http(struct server *server, struct error *err)
 	http.max_body_bytes = config->max_body_bytes;
 	http.max_bodies_bytes = server_bodies_limit(config);
 	http.max_connections = config->max_connections;
+	http.request_timeout_s = config->request_timeout_s;
 	http.max_connections_of_address = config->max_connections;
 	http.requests_per_second = config->requests_per_second;
 	http.request_burst = 2 * config->requests_per_second;
@@ -228,6 +229,11 @@ void server_maintain(struct server *server)
 		return;
 	metrics_add(&server->metrics, &server->metrics.maintain_failures, 1);
 	server_log(server, "maintenance failed", "error", err.text);
+}
+
+void server_tidy(struct server *server)
+{
+	http_server_tidy(server->http);
 }
 
 void server_report(struct server *server)

@@ -31,6 +31,7 @@ struct server_config {
 	size_t max_body_bytes;
 	size_t max_decoded_bytes; /* of a body, decompressed */
 	unsigned int max_connections;
+	unsigned int request_timeout_s; /* for all of a request */
 	double requests_per_second;
 	unsigned int burst_hosts;                  /* that may run a burst at once */
 	uint64_t burst_interval_s;                 /* between two bursts of a service */
@@ -42,7 +43,8 @@ struct server_config {
 #define SERVER_CONFIG_DEFAULT                                                                      \
 	{.address = "127.0.0.1", .port = 4040, .keep_full_s = 30 * 86400u,                         \
 	 .keep_merged_s = 365 * 86400u, .max_body_bytes = 32u << 20,                               \
-	 .max_decoded_bytes = 256u << 20, .max_connections = 1000, .requests_per_second = 200,     \
+	 .max_decoded_bytes = 256u << 20, .max_connections = 1000, .request_timeout_s = 120,       \
+	 .requests_per_second = 200,                                                               \
 	 .burst_hosts = 10, .burst_interval_s = 600}
 /* clang-format on */
 
@@ -52,6 +54,9 @@ uint16_t server_port(const struct server *server);
 
 /* Reads the tokens again. If that fails, the old ones stay. */
 int server_reload(struct server *server, struct error *err);
+
+/* Ends connections that take too long. Call it every second or so. */
+void server_tidy(struct server *server);
 
 /* Lets the store do what is due. Call it every 20 seconds or so. */
 void server_maintain(struct server *server);

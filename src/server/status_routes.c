@@ -109,6 +109,11 @@ void server_metrics(struct server *server, struct bytes *out)
 			  "Agents that have not pushed for three windows.", (double)late);
 	metrics_put_value(out, "wick_server_refused_total", "counter",
 			  "Requests refused before they were handled.", (double)http.refused);
+	metrics_put_value(out, "wick_server_connections", "gauge", "Connections of clients.",
+			  (double)http.connections);
+	metrics_put_value(out, "wick_server_timed_out_total", "counter",
+			  "Connections that were ended because their client took too long.",
+			  (double)http.timed_out);
 	metrics_put_value(out, "wick_server_bodies_bytes", "gauge", "Memory held by bodies.",
 			  (double)http.bodies_bytes);
 	metrics_put_value(out, "wick_server_bodies_limit_bytes", "gauge",

@@ -27,7 +27,8 @@ TIMEOUT = 60 * PATIENCE
 
 
 class Server:
-    def __init__(self, folder, *options, env=None):
+    def __init__(self, folder, *options, env=None, prefix=()):
+        self.prefix = prefix
         self.folder = folder
         self.options = options
         self.env = {**os.environ, **(env or {})}
@@ -36,7 +37,7 @@ class Server:
     def start(self):
         self.log = open(self.folder.parent / (self.folder.name + ".log"), "ab")
         self.process = subprocess.Popen(
-            [WICK, "server", "--listen", "127.0.0.1:0", "--data", self.folder, "--duckdb", LIBRARY, *self.options],
+            [*self.prefix, WICK, "server", "--listen", "127.0.0.1:0", "--data", self.folder, "--duckdb", LIBRARY, *self.options],
             stdout=subprocess.PIPE, stderr=self.log, text=True, env=self.env)
         line = self.process.stdout.readline()
         assert line.startswith("listening on "), (line, self.log_text())
@@ -435,6 +436,10 @@ def test_a_lying_client_gets_clear_errors_and_little_memory(tmp_path):
         assert server.request("/ingest?name=deep", deep)[0] in (200, 400, 413)
         nested = b'{"series":' + b"[" * 100000
         assert server.request("/push.v1.PusherService/Push", nested, {"Content-Type": "application/json"})[0] == 400
+        # Small as a text, large as values.
+        for path in ("/push.v1.PusherService/Push", "/v1development/profiles", "/querier.v1.QuerierService/Series"):
+            status, body = server.request(path, b'{"series":[' + b"[]," * 1200000 + b"[]]}", {"Content-Type": "application/json"})
+            assert status in (400, 413) and b"values of JSON" in body
         assert server.request("/api/nothing")[0] == 404
         assert server.request("/api/push")[0] == 405
         assert server.request("/healthz")[0] == 200

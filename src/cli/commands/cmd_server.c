@@ -18,6 +18,7 @@
 #include "cli/text/server.h"
 #include "server/server.h"
 
+#define TIDY_EVERY_S 1
 #define REPORT_EVERY_S 10
 #define MAINTAIN_EVERY_S 20
 #define USUAL_PORT 4040
@@ -35,6 +36,7 @@ struct server_options {
 	uint64_t max_body_bytes;
 	uint64_t max_decoded_bytes;
 	uint64_t max_connections;
+	uint64_t request_timeout_ns;
 	uint64_t requests_per_second;
 	uint64_t burst_hosts;
 	uint64_t burst_interval_ns;
@@ -93,8 +95,9 @@ static void print_line(void *self, const char *line)
 /* Waits for signals; SIGTERM and SIGINT end it. */
 static void serve(struct server *server, const sigset_t *signals)
 {
-	const struct timespec wait = {.tv_sec = REPORT_EVERY_S};
+	const struct timespec wait = {.tv_sec = TIDY_EVERY_S};
 	uint64_t maintain_ns = clock_monotonic_ns() + MAINTAIN_EVERY_S * NS_PER_SEC;
+	uint64_t report_ns = clock_monotonic_ns() + REPORT_EVERY_S * NS_PER_SEC;
 	int signal;
 
 	do {
@@ -107,7 +110,11 @@ static void serve(struct server *server, const sigset_t *signals)
 			server_maintain(server);
 			maintain_ns = clock_monotonic_ns() + MAINTAIN_EVERY_S * NS_PER_SEC;
 		}
-		server_report(server);
+		if (signal >= 0 || clock_monotonic_ns() >= report_ns) {
+			server_report(server);
+			report_ns = clock_monotonic_ns() + REPORT_EVERY_S * NS_PER_SEC;
+		}
+		server_tidy(server);
 	} while (signal != SIGTERM && signal != SIGINT);
 }
 
@@ -166,6 +173,7 @@ static int run_server(const struct command_context *context, void *values, int a
 	config.max_body_bytes = options->max_body_bytes;
 	config.max_decoded_bytes = options->max_decoded_bytes;
 	config.max_connections = (unsigned int)options->max_connections;
+	config.request_timeout_s = (unsigned int)(options->request_timeout_ns / NS_PER_SEC);
 	config.requests_per_second = (double)options->requests_per_second;
 	config.statsd = options->statsd;
 	config.burst_hosts = (unsigned int)options->burst_hosts;
@@ -184,6 +192,10 @@ static const struct option_spec limit_table[] = {
 	 .help = "refuse bodies that decompress to more"},
 	{"max-connections", 0, OPTION_U64(struct server_options, max_connections), .argument = "N",
 	 .min = 1, .max = 10000, .key = "server.max_connections", .help = "connections at once"},
+	{"request-timeout", 0, OPTION_DURATION(struct server_options, request_timeout_ns),
+	 .argument = "TIME", .min = 1e9, .max = 3600e9, .key = "server.request_timeout",
+	 .help = "end connections whose client takes longer to send a request, or to read an "
+		 "answer"},
 	{"max-rate", 0, OPTION_U64(struct server_options, requests_per_second), .argument = "N",
 	 .max = 100000, .off = "off", .key = "server.max_rate",
 	 .help = "requests of one client or token in a second"},
@@ -247,6 +259,7 @@ const struct command command_server = {
 						   .max_body_bytes = 32u << 20,
 						   .max_decoded_bytes = 256u << 20,
 						   .max_connections = 1000,
+						   .request_timeout_ns = 120 * NS_PER_SEC,
 						   .requests_per_second = 200,
 						   .burst_hosts = 10,
 						   .burst_interval_ns = 600 * NS_PER_SEC},
