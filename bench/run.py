@@ -32,6 +32,7 @@ import attach as attach_bench  # noqa: E402
 import contract  # noqa: E402
 import engines  # noqa: E402
 import heap as heap_bench  # noqa: E402
+import ingest as ingest_bench  # noqa: E402
 import inherited  # noqa: E402
 import python_frames as python_frame_bench  # noqa: E402
 import python_memory as python_bench  # noqa: E402
@@ -709,6 +710,10 @@ class Bench:
         """The history of the continuous profiler."""
         return store_bench.rows(self.build, self.folder, self.options.quick)
 
+    def ingest(self):
+        """Its server, with 500 agents for 10 minutes."""
+        return ingest_bench.rows(self.build, self.folder, self.options.quick)
+
     # Heap events in the recording
 
     def heap_codec(self):
@@ -731,7 +736,7 @@ MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "f
                 "layout", "top", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
                 "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
                 "thread_shares", "budget", "rates", "switches", "redis", "heap", "heap_attach", "heap_codec", "symbols",
-                "python_memory", "python_frames", "store")
+                "python_memory", "python_frames", "store", "ingest")
 
 
 def run_like(stderr):
