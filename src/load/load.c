@@ -609,7 +609,7 @@ static int read_samples(struct loader *loader, int fd, struct recording_reader *
 	int r;
 
 	if (!kept)
-		return samples_read(&loader->samples, fd, name, loader->options, err);
+		return samples_read(&loader->samples, fd, name, loader->options, NULL, err);
 	r = samples_read_kept(&loader->samples, kept, name, loader->options, err);
 	if (r == 0)
 		load_tell_damage(loader->options, name, &loader->samples.damage);

@@ -116,7 +116,7 @@ typedef int load_sample_fn(void *self, const struct profile *profile,
 			   const struct export_sample *sample, struct error *err);
 
 /*
- * Passes the samples of path to fn one by one, with names, in file order. Reads the file twice,
+ * Passes the samples of path to fn one by one, with names, in file order. Reads a large file twice,
  * because the names of kernel functions are at its end. Memory depends on the number of unique
  * stacks.
  */

@@ -12,6 +12,7 @@
 #include "load/loader.h"
 #include "load/pipe_copy.h"
 #include "model/dictionary.h"
+#include "recording/sample_columns.h"
 
 /* The second pass over a file, after the first has collected the names. */
 struct second_pass {
@@ -92,6 +93,20 @@ static int take_again(void *self, const struct sample_batch *batch)
 	return r;
 }
 
+/* The second pass over copies of the samples, if there are any. */
+static int take_copies(struct second_pass *pass, const struct sample_columns *copies)
+{
+	struct sample_batch batch;
+	size_t at;
+	int r = 0;
+
+	for (at = 0; at < copies->count && r == 0; at += batch.count) {
+		batch = sample_columns_batch(copies, at);
+		r = take_again(pass, &batch);
+	}
+	return r;
+}
+
 static int read_again(struct second_pass *pass, int fd, const char *name, struct error *err)
 {
 	struct recording_visitor visitor = {.self = pass, .samples = take_again};
@@ -114,6 +129,7 @@ int load_samples_fd(int fd, const char *name, const struct load_options *options
 		.options = options, .cache = {.fd = -1}, .tables = {.fd = -1}};
 	struct stack_filter filter;
 	struct second_pass pass = {&loader, &filter, fn, self, err};
+	struct sample_columns copies = {.count = 0};
 	int again = -1;
 	int r;
 
@@ -126,7 +142,7 @@ int load_samples_fd(int fd, const char *name, const struct load_options *options
 		(void)close(again);
 		return r;
 	}
-	r = samples_read(&loader.samples, fd, name, options, err);
+	r = samples_read(&loader.samples, fd, name, options, &copies, err);
 	if (r == 0)
 		r = loader_prepare(&loader, err);
 	if (r == 0 && options->heap_sums && samples_are_heap(&loader.samples) &&
@@ -136,12 +152,15 @@ int load_samples_fd(int fd, const char *name, const struct load_options *options
 		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0)
 		loader_describe(&loader);
-	if (r == 0)
+	if (r == 0 && copies.count == 0)
 		r = read_again(&pass, again, name, err);
 	else
 		(void)close(again); /* only read from */
 	if (r == 0)
+		r = take_copies(&pass, &copies);
+	if (r == 0)
 		r = fn(self, loader.profile, NULL, err);
+	sample_columns_fini(&copies);
 	stack_filter_fini(&filter);
 	loader_fini(&loader);
 	return r;

@@ -61,15 +61,35 @@ void profile_free(struct profile *profile)
 	free(profile);
 }
 
-uint32_t profile_function_of(struct profile *profile, const struct profile_function *key)
+static uint32_t find_function(const struct profile *profile, const struct profile_function *key,
+			      uint64_t hash)
 {
-	uint64_t hash = XXH3_64bits_withSeed(key, sizeof(*key), hash_seed.first);
 	struct id_probe probe = id_index_probe(&profile->function_index, hash);
 	uint32_t id;
 
 	while ((id = id_probe_next(&profile->function_index, &probe)) != ID_NONE)
 		if (memcmp(&profile->functions.items[id], key, sizeof(*key)) == 0)
 			return id;
+	return ID_NONE;
+}
+
+static uint64_t hash_function(const struct profile_function *key)
+{
+	return XXH3_64bits_withSeed(key, sizeof(*key), hash_seed.first);
+}
+
+uint32_t profile_find_function(const struct profile *profile, const struct profile_function *key)
+{
+	return find_function(profile, key, hash_function(key));
+}
+
+uint32_t profile_function_of(struct profile *profile, const struct profile_function *key)
+{
+	uint64_t hash = hash_function(key);
+	uint32_t id = find_function(profile, key, hash);
+
+	if (id != ID_NONE)
+		return id;
 	id = (uint32_t)profile->functions.count;
 	if (vec_reserve(&profile->functions, profile->functions.count + 1) < 0 ||
 	    id_index_add(&profile->function_index, hash, id) < 0)

@@ -81,8 +81,7 @@ static int file_child(struct stack_tree *tree, const struct child_place *place, 
 	return 0;
 }
 
-/* Registers the nodes that were appended. */
-static int complete_links(struct stack_tree *tree)
+int stack_tree_complete(struct stack_tree *tree)
 {
 	if (vec_reserve(&tree->links, tree->nodes.count) < 0)
 		return -ENOMEM;
@@ -103,12 +102,17 @@ static int complete_links(struct stack_tree *tree)
 	return 0;
 }
 
+uint32_t stack_tree_find(const struct stack_tree *tree, uint32_t parent, uint32_t frame)
+{
+	return parent < tree->links.count ? find_child(tree, parent, frame).id : ID_NONE;
+}
+
 uint32_t stack_tree_child(struct stack_tree *tree, uint32_t parent, uint32_t frame)
 {
 	struct child_place place;
 	uint32_t id;
 
-	if (tree->links.count < tree->nodes.count && complete_links(tree) < 0)
+	if (tree->links.count < tree->nodes.count && stack_tree_complete(tree) < 0)
 		return ID_NONE;
 	place = find_child(tree, parent, frame);
 	if (place.id != ID_NONE)

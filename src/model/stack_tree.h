@@ -44,9 +44,16 @@ void stack_tree_fini(struct stack_tree *tree);
 /* The child of parent with this frame, created when missing. ID_NONE if out of memory. */
 uint32_t stack_tree_child(struct stack_tree *tree, uint32_t parent, uint32_t frame);
 
+/* The same without creating it: ID_NONE if there is none. Appended nodes are not found before
+ * stack_tree_complete(). */
+uint32_t stack_tree_find(const struct stack_tree *tree, uint32_t parent, uint32_t frame);
+
+/* Makes the nodes that were appended findable. 0 or -ENOMEM. */
+int stack_tree_complete(struct stack_tree *tree);
+
 /*
- * The same for a child that the caller knows to be missing: skips the lookup, which in a large tree
- * is most of the cost.
+ * Like stack_tree_child() for a child that the caller knows to be missing: skips the lookup, which
+ * in a large tree is most of the cost.
  */
 uint32_t stack_tree_append(struct stack_tree *tree, uint32_t parent, uint32_t frame);
 

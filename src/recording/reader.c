@@ -38,7 +38,8 @@ struct recording_reader {
 	unsigned int minor;
 
 	bool header_done;
-	int stopped; /* the result of the visitor */
+	bool is_skimming; /* see recording_reader_skim() */
+	int stopped;      /* the result of the visitor */
 
 	struct chunk_codec *codec;
 	struct dictionary dictionary;
@@ -91,6 +92,11 @@ void recording_reader_limit(struct recording_reader *reader, uint64_t bytes)
 {
 	reader->source.is_limited = true;
 	reader->source.limit_bytes = bytes;
+}
+
+void recording_reader_skim(struct recording_reader *reader)
+{
+	reader->is_skimming = true;
 }
 
 int recording_reader_open_memory(const void *data, size_t size, const char *name,
@@ -660,6 +666,12 @@ static int pass_over_unknown(struct recording_reader *reader, const struct chunk
 	return -EPROTONOSUPPORT;
 }
 
+static bool is_skimmed(const struct chunk_header *header)
+{
+	return header->type == CHUNK_INFO || header->type == CHUNK_SCHEMA ||
+	       header->type == CHUNK_TOLD_SCHEMA || header->type == CHUNK_END;
+}
+
 /* Uses a chunk with a valid checksum. Invalid content costs that chunk, not the file. */
 static int use_chunk(struct recording_reader *reader, const struct recording_visitor *visitor,
 		     const struct chunk_header *header, const uint8_t *place, struct error *err)
@@ -681,6 +693,8 @@ static int use_chunk(struct recording_reader *reader, const struct recording_vis
 	reader->epoch = header->epoch;
 	if (!is_known(header))
 		return pass_over_unknown(reader, header, err);
+	if (reader->is_skimming && !is_skimmed(header))
+		return 1;
 	if (r == 0)
 		r = chunk_decode(reader->codec, place, header, &data, &size);
 	if (r == 0)

@@ -81,6 +81,12 @@ struct recording_damage {
 /* Call it before reading: reads only the first `bytes` bytes of the file. */
 void recording_reader_limit(struct recording_reader *reader, uint64_t bytes);
 
+/*
+ * Call it before reading: delivers only facts and schemas. Of all other chunks only the checksums
+ * are compared.
+ */
+void recording_reader_skim(struct recording_reader *reader);
+
 /* Takes over fd on success. `name` is used in messages. */
 int recording_reader_open(int fd, const char *name, struct recording_reader **ret,
 			  struct error *err);

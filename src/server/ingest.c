@@ -322,7 +322,8 @@ static int take_sample(void *self, const struct profile *profile,
 	int r;
 
 	if (!sample)
-		return store_all(collector, profile, err);
+		return profile->quality.damaged_chunks > 0 ? window_refuse_damaged(err)
+							   : store_all(collector, profile, err);
 	r = find_series(collector, profile, sample, &row.series);
 	row.time_s = time_of(collector, sample);
 	row.stack = sample->stack;

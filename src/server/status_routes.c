@@ -69,6 +69,8 @@ static void put_store(struct store *store, struct bytes *out)
 	store_stats(store, &stats);
 	metrics_put_value(out, "wick_store_batches_total", "counter", "Batches stored.",
 			  (double)stats.batches);
+	metrics_put_value(out, "wick_store_commits_total", "counter",
+			  "Transactions that these took.", (double)stats.commits);
 	metrics_put_value(out, "wick_store_rows", "gauge", "Rows in the store.",
 			  (double)stats.rows);
 	metrics_put_value(out, "wick_store_hot_rows", "gauge", "Rows that are not in files yet.",

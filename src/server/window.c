@@ -15,7 +15,7 @@
 
 #define NAME "the window"
 
-static int refuse_damaged(struct error *err)
+int window_refuse_damaged(struct error *err)
 {
 	(void)error_set(err, -EBADMSG, NAME " is damaged or cut off");
 	error_remedy(err, "send it again; wick info --check FILE shows what is wrong");
@@ -38,7 +38,7 @@ static int check_size(const uint8_t *data, size_t size, size_t limit, struct err
 
 		if (size - at < CHUNK_HEADER_BYTES || !chunk_parse_header(data + at, &header) ||
 		    size - at - CHUNK_HEADER_BYTES < header.stored_bytes)
-			return refuse_damaged(err);
+			return window_refuse_damaged(err);
 		at += CHUNK_HEADER_BYTES + header.stored_bytes;
 		raw += header.raw_bytes;
 		if (raw > limit) {
@@ -161,6 +161,7 @@ int window_read(struct window *window, const void *data, size_t size, size_t lim
 		r = recording_reader_open_memory(data, size, NAME, &reader, err);
 	if (r < 0)
 		return r;
+	recording_reader_skim(reader); /* the rest is read once, when it is stored */
 	r = recording_reader_run(reader, &visitor, err);
 	damage = recording_reader_damage(reader);
 	recording_reader_free(reader);
@@ -174,7 +175,7 @@ int window_read(struct window *window, const void *data, size_t size, size_t lim
 		return r;
 	return damage.complete && damage.bad_chunks == 0 && damage.missing_chunks == 0
 		       ? 0
-		       : refuse_damaged(err);
+		       : window_refuse_damaged(err);
 }
 
 void window_fini(struct window *window)

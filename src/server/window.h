@@ -60,4 +60,7 @@ int window_read(struct window *window, const void *data, size_t size, size_t lim
 		struct error *err);
 void window_fini(struct window *window);
 
+/* Says that a part of it cannot be read. Returns -EBADMSG. */
+int window_refuse_damaged(struct error *err);
+
 #endif

@@ -71,19 +71,22 @@ int batch_ids_load(struct batch_ids *ids, struct database *database,
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
-int batch_ids_save(const struct batch_id *id, struct database *database,
+int batch_ids_save(const struct batch_id *ids, size_t count, struct database *database,
 		   struct duckdb_connection *connection, struct error *err)
 {
 	struct appender to;
-	size_t row;
+	size_t i;
 	int r = appender_open(&to, database, connection, "batches", "UUu", err);
 
 	if (r < 0)
 		return r;
-	row = appender_row(&to);
-	appender_put_u64(&to, 0, row, id->high);
-	appender_put_u64(&to, 1, row, id->low);
-	appender_put_u32(&to, 2, row, id->stored_s);
+	for (i = 0; i < count; i++) {
+		size_t row = appender_row(&to);
+
+		appender_put_u64(&to, 0, row, ids[i].high);
+		appender_put_u64(&to, 1, row, ids[i].low);
+		appender_put_u32(&to, 2, row, ids[i].stored_s);
+	}
 	return appender_close(&to);
 }
 

@@ -9,6 +9,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/id_index.h"
@@ -40,7 +41,7 @@ void batch_ids_fini(struct batch_ids *ids);
 
 int batch_ids_load(struct batch_ids *ids, struct database *database,
 		   struct duckdb_connection *connection, struct error *err);
-int batch_ids_save(const struct batch_id *id, struct database *database,
+int batch_ids_save(const struct batch_id *ids, size_t count, struct database *database,
 		   struct duckdb_connection *connection, struct error *err);
 
 /* Forgets what is old, on disk as well. */

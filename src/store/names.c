@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>
@@ -45,25 +46,19 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-const char *names_clean(struct names *names, const char *text)
+const char *names_clean(struct bytes *scratch, const char *text)
 {
 	if (is_plain(text))
 		return text;
-	bytes_clear(&names->text);
-	text_put_plain(&names->text, text);
-	bytes_put_u8(&names->text, 0);
-	return names->text.failed ? "" : (const char *)names->text.data;
+	bytes_clear(scratch);
+	text_put_plain(scratch, text);
+	bytes_put_u8(scratch, 0);
+	return scratch->failed ? "" : (const char *)scratch->data;
 }
 
 static uint32_t add_text(struct names *names, const char *text)
 {
-	return strings_add(&names->profile->strings, names_clean(names, text));
-}
-
-/* An address stays the same address when it is given a name. */
-static bool is_address(const struct names_location *location)
-{
-	return location->build_id != 0;
+	return strings_add(&names->profile->strings, names_clean(&names->text, text));
 }
 
 static bool same_location(const struct names *names, uint32_t id, const struct names_location *key,
@@ -73,7 +68,7 @@ static bool same_location(const struct names *names, uint32_t id, const struct n
 
 	if (known->build_id != key->build_id)
 		return false;
-	if (is_address(key))
+	if (names_is_address(key))
 		return known->vaddr == key->vaddr;
 	return known->module == key->module && known->line_count == key->line_count &&
 	       (key->line_count == 0 || memcmp(names->profile->lines.items + known->first_line,
@@ -82,11 +77,29 @@ static bool same_location(const struct names *names, uint32_t id, const struct n
 
 static uint64_t hash_location(const struct names_location *key, const struct profile_line *lines)
 {
-	if (is_address(key))
+	if (names_is_address(key))
 		return hash_pair(key->build_id, key->vaddr);
 	return hash_pair(
 		XXH3_64bits_withSeed(lines, key->line_count * sizeof(*lines), hash_seed.first),
 		key->module);
+}
+
+static uint32_t find_hashed(const struct names *names, const struct names_location *key,
+			    const struct profile_line *lines, uint64_t hash)
+{
+	struct id_probe probe = id_index_probe(&names->location_index, hash);
+	uint32_t id;
+
+	while ((id = id_probe_next(&names->location_index, &probe)) != ID_NONE)
+		if (same_location(names, id, key, lines))
+			return id;
+	return ID_NONE;
+}
+
+uint32_t names_find_location(const struct names *names, const struct names_location *key,
+			     const struct profile_line *lines)
+{
+	return find_hashed(names, key, lines, hash_location(key, lines));
 }
 
 uint32_t names_location(struct names *names, struct names_location key,
@@ -94,12 +107,10 @@ uint32_t names_location(struct names *names, struct names_location key,
 {
 	struct profile *profile = names->profile;
 	uint64_t hash = hash_location(&key, lines);
-	struct id_probe probe = id_index_probe(&names->location_index, hash);
-	uint32_t id;
+	uint32_t id = find_hashed(names, &key, lines, hash);
 
-	while ((id = id_probe_next(&names->location_index, &probe)) != ID_NONE)
-		if (same_location(names, id, &key, lines))
-			return id;
+	if (id != ID_NONE)
+		return id;
 	id = (uint32_t)names->locations.count;
 	key.first_line = (uint32_t)profile->lines.count;
 	if (vec_reserve(&profile->lines, profile->lines.count + key.line_count) < 0 ||
@@ -121,166 +132,6 @@ int names_index_location(struct names *names, uint32_t id)
 	return id_index_add(
 		&names->location_index,
 		hash_location(location, names->profile->lines.items + location->first_line), id);
-}
-
-/* What one call of names_add() knows: ids in the store by ids in the profile. */
-struct adder {
-	struct names *names;
-	const struct profile *profile;
-	VEC(uint32_t) strings;
-	VEC(uint32_t) functions;
-	VEC(uint32_t) locations;
-	VEC(struct profile_line) lines;
-};
-
-static uint32_t add_string(struct adder *adder, uint32_t id)
-{
-	uint32_t *known = &adder->strings.items[id];
-
-	if (*known == ID_NONE)
-		*known = add_text(adder->names, profile_text(adder->profile, id));
-	return *known;
-}
-
-static uint32_t add_function(struct adder *adder, uint32_t id)
-{
-	const struct profile_function *function = &adder->profile->functions.items[id];
-	uint32_t *known = &adder->functions.items[id];
-	struct profile_function key = {.origin = function->origin};
-
-	if (*known != ID_NONE)
-		return *known;
-	key.name = add_string(adder, function->name);
-	key.file = add_string(adder, function->file);
-	key.module = add_string(adder, function->module);
-	if (key.name == ID_NONE || key.file == ID_NONE || key.module == ID_NONE)
-		return ID_NONE;
-	*known = profile_function_of(adder->names->profile, &key);
-	return *known;
-}
-
-static int add_lines(struct adder *adder, const struct profile_location *location)
-{
-	uint32_t i;
-
-	adder->lines.count = 0;
-	for (i = 0; i < location->line_count; i++) {
-		struct profile_line line = adder->profile->lines.items[location->first_line + i];
-
-		line.function = add_function(adder, line.function);
-		line.file =
-			line.file ? add_text(adder->names, profile_text(adder->profile, line.file))
-				  : 0;
-		if (line.function == ID_NONE || line.file == ID_NONE ||
-		    vec_push(&adder->lines, line) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static uint32_t add_build_id(struct adder *adder, uint32_t module)
-{
-	const struct profile_module *known = profile_find_module(adder->profile, module);
-	char hex[2 * BUILD_ID_MAX + 1] = "";
-	size_t i;
-
-	for (i = 0; known && i < known->build_id.size && i < BUILD_ID_MAX; i++)
-		(void)snprintf(hex + 2 * i, 3, "%02x", known->build_id.bytes[i]);
-	return strings_add(&adder->names->profile->strings, hex);
-}
-
-static uint32_t add_location(struct adder *adder, uint32_t id)
-{
-	const struct profile *from = adder->profile;
-	const struct profile_location *location = &from->locations.items[id];
-	struct names_location key = {.line_count = location->line_count};
-	uint32_t *known = &adder->locations.items[id];
-
-	if (*known != ID_NONE)
-		return *known;
-	if (add_lines(adder, location) < 0)
-		return ID_NONE;
-	key.module = add_string(adder, location->module);
-	if (location->line_count == 1 &&
-	    from->functions.items[from->lines.items[location->first_line].function].origin ==
-		    ORIGIN_UNKNOWN)
-		key.build_id = add_build_id(adder, location->module);
-	if (key.module == ID_NONE || key.build_id == ID_NONE)
-		return ID_NONE;
-	if (is_address(&key)) {
-		key.is_unnamed = true;
-		key.vaddr = location->vaddr;
-	}
-	*known = names_location(adder->names, key, adder->lines.items);
-	return *known;
-}
-
-/* Marks the callers of what is wanted, which have smaller ids. */
-static void want_callers(const struct profile *profile, uint32_t *wanted)
-{
-	size_t i;
-
-	for (i = profile->stacks.nodes.count; i-- > 1;)
-		if (wanted[i] != 0)
-			wanted[profile->stacks.nodes.items[i].parent] |= 2;
-}
-
-static int use_stack(struct names *names, uint32_t stack)
-{
-	if (names->is_used.items[stack])
-		return 0;
-	if (vec_push(&names->used, stack) < 0)
-		return -ENOMEM;
-	names->is_used.items[stack] = true;
-	return 0;
-}
-
-static int add_stacks(struct adder *adder, uint32_t *wanted)
-{
-	struct names *names = adder->names;
-	struct stack_tree *stacks = &names->profile->stacks;
-	size_t i;
-
-	wanted[0] = 0;
-	for (i = 1; i < adder->profile->stacks.nodes.count; i++) {
-		struct stack_node node = adder->profile->stacks.nodes.items[i];
-		bool has_rows = wanted[i] & 1;
-		uint32_t location;
-
-		if (wanted[i] == 0)
-			continue;
-		location = add_location(adder, node.frame);
-		if (location == ID_NONE)
-			return -ENOMEM;
-		wanted[i] = stack_tree_child(stacks, wanted[node.parent], location);
-		if (wanted[i] == ID_NONE)
-			return -ENOMEM;
-		while (names->is_used.count < stacks->nodes.count)
-			if (vec_push(&names->is_used, false) < 0)
-				return -ENOMEM;
-		if (has_rows && use_stack(names, wanted[i]) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-int names_add(struct names *names, const struct profile *profile, uint32_t *wanted)
-{
-	struct adder adder = {.names = names, .profile = profile};
-	int r = 0;
-
-	want_callers(profile, wanted);
-	if (vec_fill_ones(&adder.strings, profile->strings.entries.count) < 0 ||
-	    vec_fill_ones(&adder.functions, profile->functions.count) < 0 ||
-	    vec_fill_ones(&adder.locations, profile->locations.count) < 0)
-		r = -ENOMEM;
-	if (r == 0)
-		r = add_stacks(&adder, wanted);
-	vec_fini(&adder.strings);
-	vec_fini(&adder.functions);
-	vec_fini(&adder.locations);
-	vec_fini(&adder.lines);
-	return r;
 }
 
 /* The lines of an address, in place of those that it has. */

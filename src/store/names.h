@@ -16,7 +16,8 @@
  * What is new in memory is on disk after names_save() and the caller's commit. Until then the next
  * names_save() writes it again: a commit that failed needs no undoing.
  *
- * One thread changes it at a time, while nobody reads.
+ * names_lookup.h adds the stacks of a profile. One thread changes names at a time, while nobody
+ *reads.
  */
 
 #include <stdbool.h>
@@ -63,12 +64,12 @@ void store_names_fini(struct names *names);
 uint32_t names_location(struct names *names, struct names_location key,
 			const struct profile_line *lines);
 
+/* The same without adding it: ID_NONE if there is none. */
+uint32_t names_find_location(const struct names *names, const struct names_location *key,
+			     const struct profile_line *lines);
+
 /* Makes a location that was added to the array findable. 0 or -ENOMEM. */
 int names_index_location(struct names *names, uint32_t id);
-
-/* Adds the stacks of a profile whose item in wanted is 1, not 0, and sets the item to the id of the
- * stack. 0 or -ENOMEM. */
-int names_add(struct names *names, const struct profile *profile, uint32_t *wanted);
 
 /* Replaces the names of addresses; unknown ids are ignored. The changed ones are in ret. */
 typedef VEC(uint32_t) names_ids;
@@ -93,7 +94,13 @@ struct names_copier {
 uint32_t names_copy_stack(struct names_copier *copier, uint32_t stack);
 void names_copier_fini(struct names_copier *copier);
 
-/* A text without what the database refuses: invalid UTF-8. Valid until the next call. */
-const char *names_clean(struct names *names, const char *text);
+/* Whether a location is known by its address, which stays the same when it is given a name. */
+static inline bool names_is_address(const struct names_location *location)
+{
+	return location->build_id != 0;
+}
+
+/* A text without what the database refuses: invalid UTF-8. Valid until scratch is used again. */
+const char *names_clean(struct bytes *scratch, const char *text);
 
 #endif

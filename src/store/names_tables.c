@@ -212,6 +212,8 @@ int names_load(struct names *names, struct database *database, struct duckdb_con
 		r = read_table(names, database, connection, tables[i].select, tables[i].read, err);
 	if (r == 0)
 		r = index_locations(names, err);
+	if (r == 0 && stack_tree_complete(&names->profile->stacks) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0)
 		names_saved(names);
 	return r;

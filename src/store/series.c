@@ -126,6 +126,13 @@ static int try_key(struct series_table *table, const struct store_series *series
 	return count >= limit ? 1 : add_key(table, key, ret);
 }
 
+uint32_t series_table_find(struct series_table *table, const struct store_series *series)
+{
+	make_key(&table->key, series);
+	return table->key.failed ? ID_NONE
+				 : strings_find(&table->keys, (const char *)table->key.data);
+}
+
 int series_table_add(struct series_table *table, const struct store_series *series, uint32_t *ret,
 		     struct error *err)
 {

@@ -39,6 +39,9 @@ extern const char series_table_sql[]; /* creates the table when missing */
 int series_table_init(struct series_table *table, uint32_t max); /* 0 or -ENOMEM */
 void series_table_fini(struct series_table *table);
 
+/* The id of a series; ID_NONE if it is not there, or not under its own labels. */
+uint32_t series_table_find(struct series_table *table, const struct store_series *series);
+
 /* Finds or adds a series. -ENOMEM, or -E2BIG if merging labels does not help. */
 int series_table_add(struct series_table *table, const struct store_series *series, uint32_t *ret,
 		     struct error *err);

@@ -123,10 +123,10 @@ int store_recover(struct store *store, struct error *err)
 		return -EIO;
 	}
 	store->reopened_ns = now_ns;
-	store->generation++;
 	(void)pthread_rwlock_wrlock(&store->database_lock); /* never fails: not held by us */
 	(void)pthread_rwlock_wrlock(&store->files_lock);    /* likewise */
 	(void)pthread_rwlock_wrlock(&store->names_lock);    /* likewise */
+	store->generation++;
 	forget(store);
 	r = load(store, err);
 	if (r < 0)
@@ -173,6 +173,9 @@ static void init_locks(struct store *store)
 	pthread_rwlockattr_t attributes;
 
 	/* None of these can fail with these arguments. */
+	(void)pthread_mutex_init(&store->queue.lock, NULL);
+	(void)pthread_cond_init(&store->queue.changed, NULL);
+	store->queue.last = &store->queue.first;
 	(void)pthread_mutex_init(&store->maintain_lock, NULL);
 	(void)pthread_mutex_init(&store->write_lock, NULL);
 	(void)pthread_rwlockattr_init(&attributes);
@@ -224,6 +227,8 @@ void store_close(struct store *store)
 	(void)pthread_rwlock_destroy(&store->database_lock);
 	(void)pthread_mutex_destroy(&store->write_lock);
 	(void)pthread_mutex_destroy(&store->maintain_lock);
+	(void)pthread_cond_destroy(&store->queue.changed);
+	(void)pthread_mutex_destroy(&store->queue.lock);
 	free(store);
 }
 
@@ -239,7 +244,8 @@ void store_stats(struct store *store, struct store_stats *ret)
 	size_t i;
 
 	*ret = (struct store_stats){.batches = atomic_load(&store->batch_count),
-				    .duplicates = atomic_load(&store->duplicates)};
+				    .duplicates = atomic_load(&store->duplicates),
+				    .commits = atomic_load(&store->commits)};
 	(void)pthread_rwlock_rdlock(&store->files_lock); /* never fails: not held by us */
 	for (i = 0; i < store->files.hot.count; i++)
 		ret->hot_rows += __atomic_load_n(&store->files.hot.items[i].rows, __ATOMIC_RELAXED);

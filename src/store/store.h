@@ -178,6 +178,7 @@ int store_set_names(struct store *store, const struct store_naming *namings, siz
 struct store_stats {
 	uint64_t batches;
 	uint64_t duplicates;
+	uint64_t commits; /* that these batches took: some are written together */
 	uint64_t rows;
 	uint64_t hot_rows;
 	uint64_t stacks;

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/append_group.h"
 #include "store/batch_ids.h"
 #include "store/database.h"
 #include "store/names.h"
@@ -22,16 +23,30 @@
 /* The stack of a row that only says: at this time there were levels (see aggregate.h). */
 #define STACK_MARK UINT32_MAX
 
+/* Batches that wait to be written, in the order in which they came. */
+struct append_queue {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct appending *first;
+	struct appending **last; /* where the next one goes */
+	bool is_busy;            /* a thread writes those that it took */
+};
+
+/* So many batches at most share a transaction. */
+#define APPEND_TOGETHER_MAX 64
+
 struct store {
 	struct store_config config; /* with defaults filled in; texts are copies */
 	char *path;                 /* of the database */
+
+	struct append_queue queue;
 
 	pthread_mutex_t maintain_lock;
 	pthread_mutex_t write_lock; /* all that changes the database */
 	struct duckdb_connection *writer;
 	struct batch_ids batches;
 	uint64_t reopened_ns;    /* when it was last tried, after a failure */
-	unsigned int generation; /* how often it was */
+	unsigned int generation; /* how often it was; changes with names_lock as well */
 
 	pthread_rwlock_t database_lock; /* held for writing while it is closed and opened again */
 	struct database database;
@@ -45,6 +60,7 @@ struct store {
 
 	atomic_uint_fast64_t batch_count;
 	atomic_uint_fast64_t duplicates;
+	atomic_uint_fast64_t commits;
 };
 
 /* Makes a store usable again whose database failed. With write_lock. */

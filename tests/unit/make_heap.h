@@ -69,7 +69,7 @@ static inline void make_heap(struct made_heap *world)
 	world->loader.options = &world->options;
 	world->loader.cache.fd = -1;
 	assert_int_equal(samples_read(samples, open(made->path, O_RDONLY | O_CLOEXEC), "test",
-				      &world->options, NULL),
+				      &world->options, NULL, NULL),
 			 0);
 	dictionary = recording_reader_dictionary(samples->reader);
 	stacks[0] = samples->sums.items[0].stack;

@@ -18,6 +18,7 @@
 #include "model/heap_event.h"
 #include "model/memory_reading.h"
 #include "recording/format.h"
+#include "recording/sample_columns.h"
 #include "symbol/jit/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
 
@@ -355,6 +356,20 @@ static int take_gauge(struct samples *samples, const struct sample_batch *batch,
 							.last_ns = batch->time_ns[i]});
 }
 
+/* Few samples are copied, which spares reading the file again; of many, none. */
+static int copy_samples(struct samples *samples, const struct sample_batch *batch)
+{
+	struct sample_columns *copies = samples->copies;
+
+	if (!copies)
+		return 0;
+	if (copies->count + batch->count <= SAMPLES_COPIED_MAX)
+		return sample_columns_add(copies, batch);
+	sample_columns_fini(copies);
+	samples->copies = NULL;
+	return 0;
+}
+
 static int take_samples(void *self, const struct sample_batch *batch)
 {
 	struct samples *samples = self;
@@ -363,6 +378,8 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	bool is_gauge = event != ID_NONE && samples->events.items.items[event].kind == SCHEMA_GAUGE;
 	size_t i;
 
+	if (copy_samples(samples, batch) < 0)
+		return -ENOMEM;
 	samples->interrupted = samples->interrupted || event == ID_NONE ||
 			       samples->events.items.items[event].kind == SCHEMA_SAMPLED;
 	for (i = 0; i < batch->count; i++) {
@@ -672,6 +689,7 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 		    const struct load_options *options, struct error *err)
 {
 	const struct jit_symbols *known_jit = samples->known_jit;
+	struct sample_columns *copies = samples->copies;
 	struct recording_visitor visitor = {
 		.self = samples,
 		.info = take_info,
@@ -692,6 +710,7 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 		.options = options,
 		.reader = reader,
 		.known_jit = known_jit,
+		.copies = copies,
 		.events = {.main = ID_NONE},
 		.labels = {.pairs = options->labels, .count = options->label_count},
 		.slice_ns = SHORTEST_SLICE_NS};
@@ -745,13 +764,14 @@ int samples_read_kept(struct samples *samples, struct recording_reader *kept, co
 }
 
 int samples_read(struct samples *samples, int fd, const char *name,
-		 const struct load_options *options, struct error *err)
+		 const struct load_options *options, struct sample_columns *copies,
+		 struct error *err)
 {
-	struct samples second = {0};
+	struct samples second = {.copies = copies};
 	int again = -1;
 	int r;
 
-	*samples = (struct samples){0};
+	*samples = (struct samples){.copies = copies};
 	fd = pipe_copy(fd, &again, err);
 	if (fd < 0)
 		return fd;
@@ -763,6 +783,8 @@ int samples_read(struct samples *samples, int fd, const char *name,
 		return r;
 	}
 	second.known_jit = samples->jit;
+	if (copies)
+		copies->count = 0;
 	r = read_once(&second, again, name, options, err);
 	samples_fini(samples);
 	*samples = second;

@@ -27,6 +27,7 @@ struct heap_analysis;
 struct jit_symbols;
 struct kernel_symbols;
 struct load_options;
+struct sample_columns;
 
 #define SAMPLES_FACTS 8
 
@@ -96,6 +97,7 @@ struct samples {
 	/* private, while reading */
 	const struct load_options *options;
 	const struct jit_symbols *known_jit; /* from an earlier pass, or NULL */
+	struct sample_columns *copies;       /* NULL: none are wanted, or there are too many */
 	struct id_index makers;              /* processes by identity, for JIT-compiled code */
 	VEC(int8_t) thread_wanted;           /* by thread id: 0 not decided yet, 1 yes, -1 no */
 	struct label_filter labels;
@@ -107,9 +109,14 @@ struct samples {
  * Takes over fd. The caller must call samples_fini(), even after a failure. A file in which
  * JIT-compiled code replaced other code is read twice, because only its end says when: sums are
  * then kept apart by the code that was there.
+ *
+ * copies, which may be NULL, gets all samples one by one, or none if there are more than
+ * SAMPLES_COPIED_MAX.
  */
 int samples_read(struct samples *samples, int fd, const char *name,
-		 const struct load_options *options, struct error *err);
+		 const struct load_options *options, struct sample_columns *copies,
+		 struct error *err);
+#define SAMPLES_COPIED_MAX 100000u
 
 /* The same from memory; takes over the reader. */
 int samples_read_kept(struct samples *samples, struct recording_reader *kept, const char *name,

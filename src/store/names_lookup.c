@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "store/names_lookup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+
+int names_lookup_init(struct names_lookup *lookup, const struct profile *profile,
+		      const uint8_t *wanted)
+{
+	lookup->profile = profile;
+	lookup->wanted = wanted;
+	if (vec_fill_ones(&lookup->strings, profile->strings.entries.count) < 0 ||
+	    vec_fill_ones(&lookup->functions, profile->functions.count) < 0 ||
+	    vec_fill_ones(&lookup->locations, profile->locations.count) < 0 ||
+	    vec_fill_ones(&lookup->stacks, profile->stacks.nodes.count) < 0)
+		return -ENOMEM;
+	lookup->stacks.items[0] = 0;
+	return 0;
+}
+
+void names_lookup_fini(struct names_lookup *lookup)
+{
+	vec_fini(&lookup->strings);
+	vec_fini(&lookup->functions);
+	vec_fini(&lookup->locations);
+	vec_fini(&lookup->stacks);
+	vec_fini(&lookup->lines);
+	bytes_fini(&lookup->text);
+}
+
+/* Finds names; adds those that are missing if it may. Otherwise ID_NONE is also an answer. */
+struct finder {
+	const struct names *names;
+	struct names *to; /* the same, or NULL: nothing may be added */
+	struct names_lookup *lookup;
+};
+
+static uint32_t find_text(struct finder *finder, const char *text)
+{
+	text = names_clean(&finder->lookup->text, text);
+	return finder->to ? strings_add(&finder->to->profile->strings, text)
+			  : strings_find(&finder->names->profile->strings, text);
+}
+
+static uint32_t find_string(struct finder *finder, uint32_t id)
+{
+	uint32_t *known = &finder->lookup->strings.items[id];
+
+	if (*known == ID_NONE)
+		*known = find_text(finder, profile_text(finder->lookup->profile, id));
+	return *known;
+}
+
+static uint32_t find_function(struct finder *finder, uint32_t id)
+{
+	const struct profile_function *function = &finder->lookup->profile->functions.items[id];
+	uint32_t *known = &finder->lookup->functions.items[id];
+	struct profile_function key = {.origin = function->origin};
+
+	if (*known != ID_NONE)
+		return *known;
+	key.name = find_string(finder, function->name);
+	key.file = find_string(finder, function->file);
+	key.module = find_string(finder, function->module);
+	if (key.name == ID_NONE || key.file == ID_NONE || key.module == ID_NONE)
+		return ID_NONE;
+	*known = finder->to ? profile_function_of(finder->to->profile, &key)
+			    : profile_find_function(finder->names->profile, &key);
+	return *known;
+}
+
+/* Collects the lines of a location. Returns 1 if one of them is missing, 0 or -ENOMEM. */
+static int find_lines(struct finder *finder, const struct profile_location *location)
+{
+	struct names_lookup *lookup = finder->lookup;
+	uint32_t i;
+
+	lookup->lines.count = 0;
+	for (i = 0; i < location->line_count; i++) {
+		struct profile_line line = lookup->profile->lines.items[location->first_line + i];
+
+		line.function = find_function(finder, line.function);
+		line.file = line.file ? find_string(finder, line.file) : 0;
+		if (line.function == ID_NONE || line.file == ID_NONE)
+			return finder->to ? -ENOMEM : 1;
+		if (vec_push(&lookup->lines, line) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static uint32_t find_build_id(struct finder *finder, uint32_t module)
+{
+	const struct profile_module *known = profile_find_module(finder->lookup->profile, module);
+	char hex[2 * BUILD_ID_MAX + 1] = "";
+	size_t i;
+
+	for (i = 0; known && i < known->build_id.size && i < BUILD_ID_MAX; i++)
+		(void)snprintf(hex + 2 * i, 3, "%02x", known->build_id.bytes[i]);
+	return find_text(finder, hex);
+}
+
+static int find_place(struct finder *finder, uint32_t id, uint32_t *ret)
+{
+	const struct profile *from = finder->lookup->profile;
+	const struct profile_location *location = &from->locations.items[id];
+	struct names_location key = {.line_count = location->line_count};
+	const struct profile_line *lines;
+	uint32_t *known = &finder->lookup->locations.items[id];
+	int r;
+
+	*ret = *known;
+	if (*known != ID_NONE)
+		return 0;
+	r = find_lines(finder, location);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	key.module = find_string(finder, location->module);
+	if (location->line_count == 1 &&
+	    from->functions.items[from->lines.items[location->first_line].function].origin ==
+		    ORIGIN_UNKNOWN)
+		key.build_id = find_build_id(finder, location->module);
+	if (key.module == ID_NONE || key.build_id == ID_NONE)
+		return finder->to ? -ENOMEM : 0;
+	if (names_is_address(&key)) {
+		key.is_unnamed = true;
+		key.vaddr = location->vaddr;
+	}
+	lines = finder->lookup->lines.items;
+	*known = finder->to ? names_location(finder->to, key, lines)
+			    : names_find_location(finder->names, &key, lines);
+	*ret = *known;
+	return finder->to && *known == ID_NONE ? -ENOMEM : 0;
+}
+
+/* The stack of a node whose caller is known. */
+static int find_stack(struct finder *finder, uint32_t id)
+{
+	struct names_lookup *lookup = finder->lookup;
+	struct stack_node node = lookup->profile->stacks.nodes.items[id];
+	uint32_t parent = lookup->stacks.items[node.parent];
+	uint32_t location;
+	int r = find_place(finder, node.frame, &location);
+
+	if (r < 0 || location == ID_NONE || parent == ID_NONE)
+		return r;
+	lookup->stacks.items[id] =
+		finder->to ? stack_tree_child(&finder->to->profile->stacks, parent, location)
+			   : stack_tree_find(&finder->names->profile->stacks, parent, location);
+	return finder->to && lookup->stacks.items[id] == ID_NONE ? -ENOMEM : 0;
+}
+
+/* Which stacks of the profile are needed: what is wanted and its callers, which have smaller ids.
+ */
+static uint8_t *needed_stacks(const struct names_lookup *lookup)
+{
+	const struct stack_tree *stacks = &lookup->profile->stacks;
+	uint8_t *needed = malloc(stacks->nodes.count);
+	size_t i;
+
+	if (!needed)
+		return NULL;
+	memcpy(needed, lookup->wanted, stacks->nodes.count);
+	for (i = stacks->nodes.count; i-- > 1;)
+		needed[stacks->nodes.items[i].parent] |= needed[i];
+	return needed;
+}
+
+static int find_stacks(struct finder *finder)
+{
+	struct names_lookup *lookup = finder->lookup;
+	SCOPED(mem) uint8_t *needed = needed_stacks(lookup);
+	size_t i;
+	int r = needed ? 0 : -ENOMEM;
+
+	for (i = 1; r == 0 && i < lookup->stacks.count; i++)
+		if (needed[i] && lookup->stacks.items[i] == ID_NONE)
+			r = find_stack(finder, (uint32_t)i);
+	return r;
+}
+
+int names_find(const struct names *names, struct names_lookup *lookup)
+{
+	struct finder finder = {.names = names, .lookup = lookup};
+
+	return find_stacks(&finder);
+}
+
+bool names_has_all(const struct names *names, const struct names_lookup *lookup)
+{
+	size_t i;
+
+	for (i = 1; i < lookup->stacks.count; i++) {
+		uint32_t id = lookup->stacks.items[i];
+
+		if (lookup->wanted[i] && (id >= names->is_used.count || !names->is_used.items[id]))
+			return false;
+	}
+	return true;
+}
+
+static int use_stack(struct names *names, uint32_t stack)
+{
+	if (names->is_used.items[stack])
+		return 0;
+	if (vec_push(&names->used, stack) < 0)
+		return -ENOMEM;
+	names->is_used.items[stack] = true;
+	return 0;
+}
+
+int names_add(struct names *names, struct names_lookup *lookup)
+{
+	struct finder finder = {.names = names, .to = names, .lookup = lookup};
+	size_t i;
+	int r = find_stacks(&finder);
+
+	while (r == 0 && names->is_used.count < names->profile->stacks.nodes.count)
+		r = vec_push(&names->is_used, false);
+	for (i = 1; r == 0 && i < lookup->stacks.count; i++)
+		if (lookup->wanted[i])
+			r = use_stack(names, lookup->stacks.items[i]);
+	return r;
+}
