@@ -100,11 +100,17 @@ static uint32_t draw(uint64_t *state, uint32_t below)
 	return (uint32_t)(*state >> 32) % below;
 }
 
-/* Callers are shared: a level has few functions near the root and many near the leaf. */
+/* Callers are shared: a level has few functions near the root and many near the leaf. So a window
+ * has about 3,000 frames. */
+static uint32_t choices_of(uint32_t level)
+{
+	return level < 6 ? 1 : level < 12 ? 3 : level < 20 ? 15 : 40;
+}
+
 static struct place place_of(uint32_t service, uint32_t level, uint32_t stack, uint32_t module,
 			     char *name, size_t size)
 {
-	uint32_t choices = level < 6 ? 1 : level < 12 ? 5 : level < 20 ? 60 : 400;
+	uint32_t choices = choices_of(level);
 
 	(void)snprintf(name, size, "service%u::component%u::handle_request_%u(Context const&, int)",
 		       service, level, stack % choices);
@@ -127,8 +133,9 @@ static uint32_t put_stack(struct sink *sink, uint32_t service, uint32_t stack, u
 		/* Sinks have frames root first. */
 		struct place place = place_of(service, level, stack, module, name, sizeof(name));
 
-		frames[level] = (struct frame){.kind = FRAME_CUSTOM,
-					       .b = 0x1000 + 64 * (uint64_t)stack + level};
+		frames[level] =
+			(struct frame){.kind = FRAME_CUSTOM,
+				       .b = 0x1000 * (uint64_t)level + stack % choices_of(level)};
 		check(sink_place(sink, &place, &frames[level].a), "place", NULL);
 	}
 	check(sink_stack(sink, frames, depth, &id), "stack", NULL);
