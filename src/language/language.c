@@ -156,3 +156,15 @@ const char *interpreter_language(const struct interpreter *interpreter)
 {
 	return interpreter->ops->language;
 }
+
+void interpreter_thread_names(struct interpreter *interpreter, pid_t pid, language_thread_fn *name,
+			      void *self)
+{
+	struct remote_pages *pages = &interpreter->languages->pages;
+	struct python_reader reader = {remote_pages_read, pages};
+
+	if (!interpreter->ops->thread_names)
+		return;
+	remote_pages_begin(pages, pid);
+	interpreter->ops->thread_names(interpreter->self, &reader, name, self);
+}

@@ -51,6 +51,9 @@ struct language_range {
 #define LANGUAGE_THREAD_SLACK 0u
 #endif
 
+/* A thread by its id in its own pid namespace, and the name that the program gave it. */
+typedef void language_thread_fn(void *self, uint32_t tid, const char *name);
+
 struct language_ops {
 	const char *language; /* as people write it: "Python" */
 	/* A cache of what is known about runtimes' files, which many processes share. */
@@ -83,6 +86,9 @@ struct language_ops {
 	int (*name)(const void *self, uint64_t word, struct language_place *ret);
 	/* The number changes when a word may have a new meaning. */
 	uint64_t (*generation)(const void *self);
+	/* Optional: calls name() for each thread that has one. NULL: the kernel's are shown. */
+	void (*thread_names)(void *self, const struct python_reader *reader,
+			     language_thread_fn *name, void *name_self);
 };
 
 extern const struct language_ops *const language_table[]; /* ends with NULL */
@@ -119,6 +125,9 @@ int interpreter_name(const struct interpreter *interpreter, uint64_t word,
 		     struct language_place *ret);
 uint64_t interpreter_generation(const struct interpreter *interpreter);
 const struct python_layout *interpreter_layout(const struct interpreter *interpreter);
+/* Calls name() for each thread that the program gave a name, as the process is now. */
+void interpreter_thread_names(struct interpreter *interpreter, pid_t pid, language_thread_fn *name,
+			      void *self);
 const char *interpreter_language(const struct interpreter *interpreter);
 
 static inline struct language_range language_range_moved(const struct language_range *range,

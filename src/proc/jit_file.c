@@ -17,31 +17,11 @@
 #include "base/file/regular_file.h"
 #include "base/scope.h"
 #include "proc/process_info.h"
+#include "proc/thread_status.h"
 
 #define MAX_FILE_BYTES (512ll << 20)
 /* Two ways to find out when a process began agree within a clock tick; this allows for more. */
 #define SAME_START_NS NS_PER_SEC
-
-/* The last number on the line that begins with key: for NSpid, the innermost. */
-static bool last_number(const char *text, const char *key, long *ret)
-{
-	const char *at = strstr(text, key);
-	char *end;
-
-	if (!at)
-		return false;
-	at += strlen(key);
-	for (;;) {
-		long value = strtol(at, &end, 10);
-
-		if (end == at || (strcspn(at, "\n") < (size_t)(end - at)))
-			return true;
-		*ret = value;
-		at = end;
-		if (*at == '\n')
-			return true;
-	}
-}
 
 static bool is_same(pid_t pid, uint64_t start_ns)
 {
@@ -57,7 +37,6 @@ void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns)
 {
 	char path[64];
 	char text[4096];
-	long inner = pid;
 	size_t size = 0;
 
 	*process =
@@ -74,9 +53,8 @@ void jit_process_read(struct jit_process *process, pid_t pid, uint64_t start_ns)
 	unsigned int effective;
 
 	if (!uids || sscanf(uids, "\nUid:%*u%u", &effective) != 1 ||
-	    !last_number(text, "\nNSpid:", &inner))
+	    thread_inner_tid(pid, &process->inner_pid) < 0)
 		return;
-	process->inner_pid = (pid_t)inner;
 	process->uid = effective;
 	process->ended = false;
 }

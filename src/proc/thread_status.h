@@ -25,6 +25,12 @@ int thread_status_read(pid_t tid, const char *name, int base, uint64_t *ret);
 pid_t thread_process(pid_t tid);
 pid_t thread_tracer(pid_t tid);
 
+/*
+ * The id of a thread in its own pid namespace, which is another one in a container. Returns 0 or a
+ * negative errno.
+ */
+int thread_inner_tid(pid_t tid, pid_t *ret);
+
 /* Whether its process has a handler for a signal; false when unknown. */
 bool thread_catches(pid_t tid, int number);
 

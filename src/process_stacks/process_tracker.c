@@ -20,6 +20,7 @@
 #include "proc/process_title.h"
 #include "process_stacks/known_modules.h"
 #include "process_stacks/module_tables.h"
+#include "process_stacks/tracked_threads.h"
 #include "unwind/walk.h"
 
 struct tracked_process {
@@ -35,14 +36,6 @@ struct tracked_process {
 	bool ended;
 	uint64_t refreshed_ns; /* when its map was last read again */
 	struct address_space *space;
-};
-
-struct tracked_thread {
-	pid_t pid;
-	pid_t tid;
-	uint32_t comm;
-	uint32_t id; /* in the sink; ID_NONE until a sample needs it */
-	bool ended;
 };
 
 /* Where the file of a module was seen, to read it when its table is needed. */
@@ -67,12 +60,11 @@ struct process_tracker {
 	struct strings strings;
 	struct module_files *files;
 	VEC(struct tracked_process *) processes; /* pointers, because callers keep them */
-	VEC(struct tracked_thread) threads;
+	struct tracked_threads threads;
 	struct known_modules modules;
 	VEC(struct module_source) sources; /* by module id of the sink */
 	struct module_tables *tables;      /* NULL until a stack needs one */
 	struct id_index process_index;     /* by pid, the newest last */
-	struct id_index thread_index;      /* by tid */
 	uint32_t kernel_module;            /* ID_NONE until a kernel frame needs it */
 	uint32_t next_number;
 	struct {
@@ -80,6 +72,7 @@ struct process_tracker {
 		uint32_t number; /* the process may have been replaced since */
 	} ended[ENDED_KEPT];
 	size_t ended_next;
+	struct thread_namer namer; /* look is NULL: the kernel's names are used */
 };
 
 struct process_tracker *process_tracker_new(struct sink *sink)
@@ -107,12 +100,11 @@ void process_tracker_free(struct process_tracker *tracker)
 		free(tracker->processes.items[i]);
 	}
 	vec_fini(&tracker->processes);
-	vec_fini(&tracker->threads);
+	tracked_threads_fini(&tracker->threads);
 	known_modules_fini(&tracker->modules);
 	vec_fini(&tracker->sources);
 	module_tables_free(tracker->tables);
 	id_index_fini(&tracker->process_index);
-	id_index_fini(&tracker->thread_index);
 	module_files_free(tracker->files);
 	strings_fini(&tracker->strings);
 	free(tracker);
@@ -137,17 +129,6 @@ static struct tracked_process *find_process(struct process_tracker *tracker, pid
 	while ((i = id_probe_next(&tracker->process_index, &probe)) != ID_NONE)
 		if (tracker->processes.items[i]->pid == pid)
 			return tracker->processes.items[i];
-	return NULL;
-}
-
-static struct tracked_thread *find_thread(struct process_tracker *tracker, pid_t tid)
-{
-	struct id_probe probe = id_index_probe(&tracker->thread_index, hash_pair((uint64_t)tid, 2));
-	uint32_t i;
-
-	while ((i = id_probe_next(&tracker->thread_index, &probe)) != ID_NONE)
-		if (tracker->threads.items[i].tid == tid)
-			return &tracker->threads.items[i];
 	return NULL;
 }
 
@@ -183,25 +164,6 @@ static struct tracked_process *new_process(struct process_tracker *tracker, pid_
 		.pid = pid, .id = ID_NONE, .number = tracker->next_number++, .maps_told = true};
 	process->space = address_space_new();
 	return process;
-}
-
-static struct tracked_thread *new_thread(struct process_tracker *tracker, pid_t pid, pid_t tid,
-					 uint32_t comm)
-{
-	struct tracked_thread *thread = find_thread(tracker, tid);
-
-	if (!thread) {
-		if (vec_push(&tracker->threads, (struct tracked_thread){0}) < 0)
-			return NULL;
-		if (id_index_add(&tracker->thread_index, hash_pair((uint64_t)tid, 2),
-				 (uint32_t)tracker->threads.count - 1) < 0) {
-			tracker->threads.count--;
-			return NULL;
-		}
-		thread = &tracker->threads.items[tracker->threads.count - 1];
-	}
-	*thread = (struct tracked_thread){.pid = pid, .tid = tid, .comm = comm, .id = ID_NONE};
-	return thread;
 }
 
 static uint32_t intern(struct process_tracker *tracker, const char *text)
@@ -426,7 +388,8 @@ static void seed_threads(struct process_tracker *tracker, pid_t pid)
 		char comm[PROCESS_COMM_MAX];
 
 		if (process_thread_comm(pid, list.items[i], comm, sizeof(comm)) == 0)
-			(void)new_thread(tracker, pid, list.items[i], intern(tracker, comm));
+			(void)tracked_threads_put(&tracker->threads, pid, list.items[i],
+						  intern(tracker, comm));
 	}
 	vec_fini(&list);
 }
@@ -484,7 +447,7 @@ static struct tracked_process *find_or_seed(struct process_tracker *tracker, pid
 /* The name of a new thread: that of its creator. */
 static uint32_t inherited_comm(struct process_tracker *tracker, pid_t parent_pid, pid_t parent_tid)
 {
-	const struct tracked_thread *thread = find_thread(tracker, parent_tid);
+	const struct tracked_thread *thread = tracked_threads_find(&tracker->threads, parent_tid);
 	const struct tracked_process *process = find_process(tracker, parent_pid);
 
 	if (thread && thread->pid == parent_pid)
@@ -500,7 +463,7 @@ void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid
 	struct tracked_process *child;
 
 	if (pid == parent_pid) {
-		(void)new_thread(tracker, pid, tid, comm);
+		(void)tracked_threads_put(&tracker->threads, pid, tid, comm);
 		return;
 	}
 	child = new_process(tracker, pid);
@@ -520,7 +483,7 @@ void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid
 		child->executable = parent->executable;
 		child->maps_told = false;
 	}
-	(void)new_thread(tracker, pid, tid, comm);
+	(void)tracked_threads_put(&tracker->threads, pid, tid, comm);
 }
 
 /* exec: the same pid is another program now, with nothing mapped yet. */
@@ -558,7 +521,10 @@ void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid
 	}
 	if (exec || pid == tid)
 		process->comm = name;
-	(void)new_thread(tracker, pid, tid, name);
+	if (exec)
+		(void)tracked_threads_put(&tracker->threads, pid, tid, name);
+	else
+		tracked_threads_rename(&tracker->threads, pid, tid, name);
 }
 
 /* Releases the maps of the process that ended ENDED_KEPT ends ago. */
@@ -616,14 +582,14 @@ static struct tracked_thread *adopt_thread(struct process_tracker *tracker,
 
 	if (!tracker->offline && process_thread_comm(process->pid, tid, comm, sizeof(comm)) == 0)
 		name = intern(tracker, comm);
-	return new_thread(tracker, process->pid, tid, name);
+	return tracked_threads_put(&tracker->threads, process->pid, tid, name);
 }
 
 void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t tid,
 			     const char *comm)
 {
 	struct tracked_process *process;
-	struct tracked_thread *thread = find_thread(tracker, tid);
+	struct tracked_thread *thread = tracked_threads_find(&tracker->threads, tid);
 
 	if (pid <= 0 || comm[0] == '\0' || (thread && thread->pid == pid))
 		return;
@@ -634,9 +600,45 @@ void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t t
 		return; /* without memory it has no samples either */
 	if (process->comm == 0 && process->id == ID_NONE)
 		process->comm = intern(tracker, comm);
-	thread = find_thread(tracker, tid); /* maybe the process has it now */
+	thread = tracked_threads_find(&tracker->threads, tid); /* maybe the process has it now */
 	if (!thread || thread->pid != pid)
 		(void)adopt_thread(tracker, process, tid, intern(tracker, comm));
+}
+
+void process_tracker_set_namer(struct process_tracker *tracker, const struct thread_namer *namer)
+{
+	tracker->namer = *namer;
+}
+
+void process_tracker_name(struct process_tracker *tracker, const struct tracked_process *process,
+			  pid_t tid, const char *name)
+{
+	struct tracked_thread *thread = tracked_threads_find(&tracker->threads, tid);
+	uint32_t given = intern(tracker, name);
+
+	/* What a program says about itself must not rename threads of others. */
+	if (thread && (thread->pid != process->pid || thread->given == given))
+		return;
+	if (!thread)
+		thread = tracked_threads_put(&tracker->threads, process->pid, tid, process->comm);
+	if (!thread)
+		return; /* out of memory: it keeps its name */
+	thread->given = given;
+	thread->id = ID_NONE;
+}
+
+/* The thread of a sample, with its name. NULL if out of memory. */
+static struct tracked_thread *named_thread(struct process_tracker *tracker,
+					   struct tracked_process *process, pid_t tid)
+{
+	struct tracked_thread *thread = tracked_threads_find(&tracker->threads, tid);
+
+	if (!thread || thread->pid != process->pid)
+		thread = adopt_thread(tracker, process, tid, process->comm);
+	if (!thread || !tracker->namer.look || tid == process->pid)
+		return thread;
+	tracker->namer.look(tracker->namer.self, process, thread->id == ID_NONE);
+	return tracked_threads_find(&tracker->threads, tid);
 }
 
 int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid,
@@ -658,15 +660,13 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 		r = tell_inherited_maps(tracker, process);
 	if (r < 0)
 		return r;
-	thread = find_thread(tracker, tid);
-	if (!thread || thread->pid != pid)
-		thread = adopt_thread(tracker, process, tid, process->comm);
+	thread = named_thread(tracker, process, tid);
 	if (!thread)
 		return -ENOMEM;
 	if (thread->id == ID_NONE) {
 		struct thread item = {.process = process->id,
 				      .tid = (uint32_t)tid,
-				      .comm = text_of(tracker, thread->comm)};
+				      .comm = text_of(tracker, tracked_thread_name(thread))};
 
 		r = sink_thread(tracker->sink, &item, &thread->id);
 	}
@@ -693,9 +693,9 @@ pid_t process_tracker_next_live(const struct process_tracker *tracker, size_t *a
 
 const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t tid)
 {
-	const struct tracked_thread *thread = find_thread(tracker, tid);
+	const struct tracked_thread *thread = tracked_threads_find(&tracker->threads, tid);
 
-	return thread ? text_of(tracker, thread->comm) : "";
+	return thread ? text_of(tracker, tracked_thread_name(thread)) : "";
 }
 
 uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns)

@@ -60,6 +60,21 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 			   struct tracked_process **ret_process, uint32_t *ret_thread);
 
 /*
+ * Names threads otherwise than the kernel does. look() is called for each sample of a thread that
+ * is not the first of its process, before the sink gets its name, if it does not have it yet.
+ */
+struct thread_namer {
+	void (*look)(void *self, const struct tracked_process *process, bool is_new);
+	void *self;
+};
+
+void process_tracker_set_namer(struct process_tracker *tracker, const struct thread_namer *namer);
+
+/* Names a thread of a process, which may not have been seen yet. */
+void process_tracker_name(struct process_tracker *tracker, const struct tracked_process *process,
+			  pid_t tid, const char *name);
+
+/*
  * Suggests a name for a thread and its process, which no record has reported and which may already
  * be gone: call it before process_tracker_sample().
  */

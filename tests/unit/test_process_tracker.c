@@ -480,6 +480,35 @@ static void kernel_frames_share_one_module(void **state)
 	assert_int_equal(world->fake.module_calls, 1);
 }
 
+static void name_thread(void *self, const struct tracked_process *process, bool is_new)
+{
+	struct world *world = self;
+
+	if (is_new) {
+		process_tracker_name(world->tracker, process, PID + 1, "reader of a list");
+		process_tracker_name(world->tracker, process, OTHER, "not its thread");
+	}
+}
+
+static void a_program_names_its_own_threads_and_no_others(void **state)
+{
+	struct world *world = *state;
+
+	process_tracker_comm(world->tracker, 10, PID, PID, "app", true);
+	process_tracker_comm(world->tracker, 10, OTHER, OTHER, "b", true);
+	process_tracker_comm(world->tracker, 12, PID, PID + 1, "pool", false);
+	process_tracker_comm(world->tracker, 12, PID, PID + 2, "pool", false);
+	process_tracker_set_namer(world->tracker, &(struct thread_namer){name_thread, world});
+	assert_string_equal(sample(world, PID, PID)->comm, "app");
+	assert_string_equal(sample(world, PID, PID + 1)->comm, "reader of a list");
+	assert_string_equal(sample(world, PID, PID + 2)->comm, "pool");
+	assert_string_equal(sample(world, OTHER, OTHER)->comm, "b");
+	/* The kernel's name does not replace it. */
+	process_tracker_comm(world->tracker, 13, PID, PID + 1, "reader of a li", false);
+	process_tracker_set_namer(world->tracker, &(struct thread_namer){0});
+	assert_string_equal(sample(world, PID, PID + 1)->comm, "reader of a list");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -505,6 +534,7 @@ int main(void)
 		TEST(a_mapping_of_a_process_not_seen_before_does_not_hide_its_other_maps),
 		TEST(a_process_that_is_not_there_cannot_be_seeded),
 		TEST(kernel_frames_share_one_module),
+		TEST(a_program_names_its_own_threads_and_no_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@
 #include "perf_records/perf_record.h"
 #include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
+#include "process_stacks/thread_names.h"
 #include "wire/bpf_walk.h"
 
 #define RING_MIN_BYTES (512u << 10)
@@ -95,6 +96,10 @@ static int arm(struct perf_programs *base, const struct perf_programs_host *host
 	host->output->holders_only = config->holders_only;
 	host->output->frames.sink = host->output->sink;
 	host->output->frames.calls_only = programs->calls_only;
+	/* Without memory, threads have the kernel's names. */
+	if (programs->interpreters)
+		programs->names =
+			thread_names_new(host->output->tracker, programs->interpreters, false);
 	walker_set_ring(programs->walker, host->ring_bytes);
 	return base->away ? offcpu_watch_arm(programs, config, target, err) : 0;
 }
@@ -331,6 +336,7 @@ static void close_programs(struct perf_programs *base)
 	free(programs->cgroup);
 	vec_fini(&programs->watched);
 	bpf_heap_fini(&programs->heap);
+	thread_names_free(programs->names);
 	interpreters_free(programs->interpreters);
 	free(programs);
 }

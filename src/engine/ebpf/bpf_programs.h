@@ -31,6 +31,7 @@ struct interpreters;
 struct offcpu_locks;
 struct offcpu_places;
 struct target;
+struct thread_names;
 struct wakers;
 struct walker;
 struct walker_config;
@@ -60,6 +61,7 @@ struct bpf_programs {
 	struct long_stack long_stack; /* of the slice that is being read */
 	struct bpf_heap heap;
 	struct interpreters *interpreters; /* whose calls are read; NULL: none */
+	struct thread_names *names;
 	bool calls_only;
 
 	/* With base.away, threads off their CPUs: */

@@ -29,6 +29,7 @@
 #include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/raw_stacks.h"
+#include "process_stacks/thread_names.h"
 #include "unwind/python_walk.h"
 
 /* A stop costs more than a perf event, for which the usual default rate is meant. */
@@ -44,6 +45,7 @@ struct ptrace_engine {
 	struct process_tracker *tracker;
 	struct raw_stacks *stacks;
 	struct interpreters *interpreters; /* NULL: not read */
+	struct thread_names *names;
 	bool python_only;
 	bool holders_only;
 	int timer_fd;
@@ -70,6 +72,7 @@ static void ptrace_engine_close(void *self)
 	sampler_close(engine->sampler);
 	raw_stacks_free(engine->stacks);
 	process_tracker_free(engine->tracker);
+	thread_names_free(engine->names);
 	interpreters_free(engine->interpreters);
 	if (engine->timer_fd >= 0)
 		(void)close(engine->timer_fd); /* nothing is pending on a timer */
@@ -268,6 +271,9 @@ static int set_up(struct ptrace_engine *engine, const struct engine_config *conf
 	engine->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!engine->tracker || !engine->stacks || engine->timer_fd < 0 || engine->epoll_fd < 0)
 		return error_set(err, -ENOMEM, "out of memory or descriptors");
+	/* Without memory, threads have the kernel's names. */
+	if (engine->interpreters)
+		engine->names = thread_names_new(engine->tracker, engine->interpreters, true);
 	schema.period = NS_PER_SEC / engine->stats.granted.frequency_hz;
 	r = sink_schema(engine->sink, &schema, &engine->schema);
 	if (r < 0)

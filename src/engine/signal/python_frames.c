@@ -13,6 +13,7 @@
 #include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/raw_stacks.h"
+#include "process_stacks/thread_names.h"
 #include "unwind/python_walk.h"
 
 void python_frames_init(struct python_frames *frames, const struct engine_config *config,
@@ -24,10 +25,14 @@ void python_frames_init(struct python_frames *frames, const struct engine_config
 	frames->overwritten = config->overwrite_old;
 	if (config->python != ENGINE_PYTHON_OFF)
 		frames->interpreters = interpreters_new();
+	/* Without memory, threads have the kernel's names. */
+	if (frames->interpreters && tracker)
+		frames->names = thread_names_new(tracker, frames->interpreters, false);
 }
 
 void python_frames_fini(struct python_frames *frames)
 {
+	thread_names_free(frames->names);
 	interpreters_free(frames->interpreters);
 }
 

@@ -17,13 +17,15 @@ struct process_file;
 struct process_sample;
 struct process_tracker;
 struct raw_stack;
+struct thread_names;
 
 struct python_frames {
 	struct process_tracker *tracker;
 	struct interpreters *interpreters; /* NULL: calls are not read */
-	bool only;                         /* leave out native frames */
-	bool holders_only;                 /* leave out threads without the global lock */
-	bool overwritten;                  /* full rings drop their oldest records */
+	struct thread_names *names;
+	bool only;         /* leave out native frames */
+	bool holders_only; /* leave out threads without the global lock */
+	bool overwritten;  /* full rings drop their oldest records */
 };
 
 /* Borrows the tracker. Without memory no calls are read. */

@@ -6,18 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "language/python/layout.h"
+#include "language/python/text.h"
 #include "unwind/python_walk.h"
 
-/* Members of strings and of bytes, the same in all versions. */
+/* Members of bytes, the same in all versions. */
 #define LENGTH 16u
-#define STATE 32u
-#define STRING_HEAD 40u
 #define BYTES_DATA 32u
-#define STATE_KIND(state) ((state) >> 2 & 7u) /* bytes of a character */
-#define STATE_COMPACT(state) ((state) >> 5 & 1u)
-#define STATE_ASCII(state) ((state) >> 6 & 1u)
 
 #define NO_LINE (-128)
 
@@ -40,85 +35,6 @@ static uint32_t half_at(const uint8_t *bytes, size_t place)
 static bool read_bytes(const struct python_reader *reader, uint64_t address, void *ret, size_t size)
 {
 	return reader->read(reader->context, address, ret, (uint32_t)size);
-}
-
-/* A character as UTF-8. Control characters and what is none are shown as '?'. */
-static void put_character(struct bytes *out, uint32_t character)
-{
-	if (character < 0x20 || character == 0x7f || character > 0x10ffff ||
-	    (character >= 0xd800 && character < 0xe000))
-		character = '?';
-	if (character < 0x80) {
-		bytes_put_u8(out, (uint8_t)character);
-		return;
-	}
-	if (character < 0x800) {
-		bytes_put_u8(out, (uint8_t)(0xc0 | character >> 6));
-	} else if (character < 0x10000) {
-		bytes_put_u8(out, (uint8_t)(0xe0 | character >> 12));
-		bytes_put_u8(out, (uint8_t)(0x80 | (character >> 6 & 0x3f)));
-	} else {
-		bytes_put_u8(out, (uint8_t)(0xf0 | character >> 18));
-		bytes_put_u8(out, (uint8_t)(0x80 | (character >> 12 & 0x3f)));
-		bytes_put_u8(out, (uint8_t)(0x80 | (character >> 6 & 0x3f)));
-	}
-	bytes_put_u8(out, (uint8_t)(0x80 | (character & 0x3f)));
-}
-
-static uint32_t character_at(const uint8_t *characters, size_t i, uint32_t kind)
-{
-	uint16_t wide;
-
-	if (kind == 1)
-		return characters[i];
-	if (kind == 4)
-		return half_at(characters, i * 4);
-	memcpy(&wide, characters + i * 2, sizeof(wide));
-	return wide;
-}
-
-/* Copies a string object of at most `most` characters. */
-static int read_text(const struct python_code_layout *layout, const struct python_reader *reader,
-		     uint64_t address, size_t most, char **ret)
-{
-	uint8_t head[STRING_HEAD];
-	struct bytes text = {0};
-	uint8_t *characters;
-	uint64_t length;
-	uint32_t state;
-	uint32_t kind;
-
-	if (!read_bytes(reader, address, head, sizeof(head)))
-		return -EFAULT;
-	length = word_at(head, LENGTH);
-	state = half_at(head, STATE);
-	kind = STATE_KIND(state);
-	/* A function may have an instance of a subclass of str as its name: that is not read. */
-	if (!STATE_COMPACT(state) || (kind != 1 && kind != 2 && kind != 4) ||
-	    length > PYTHON_LINES_MAX)
-		return -EINVAL;
-	if (length > most)
-		length = most;
-	characters = malloc(length * kind + 1);
-	if (!characters)
-		return -ENOMEM;
-	if (!read_bytes(reader,
-			address +
-				(STATE_ASCII(state) ? layout->ascii_bytes : layout->unicode_bytes),
-			characters, length * kind)) {
-		free(characters);
-		return -EFAULT;
-	}
-	for (size_t i = 0; i < length; i++)
-		put_character(&text, character_at(characters, i, kind));
-	bytes_put_u8(&text, 0);
-	free(characters);
-	if (text.failed) {
-		bytes_fini(&text);
-		return -ENOMEM;
-	}
-	*ret = (char *)text.data;
-	return 0;
 }
 
 static int read_lines(const struct python_reader *reader, uint64_t address, struct python_code *ret)
@@ -164,9 +80,9 @@ int python_code_read(const struct python_code_layout *layout, const struct pytho
 	*ret = code;
 	if (key->name == 0 || key->file == 0)
 		return 0; /* pushed by the interpreter, without a function */
-	r = read_text(layout, reader, key->name, PYTHON_NAME_MAX, &code.name);
+	r = python_text_read(layout, reader, key->name, PYTHON_NAME_MAX, &code.name);
 	if (r == 0)
-		r = read_text(layout, reader, key->file, PYTHON_FILE_MAX, &code.file);
+		r = python_text_read(layout, reader, key->file, PYTHON_FILE_MAX, &code.file);
 	if (r == 0 && key->lines != 0)
 		r = read_lines(reader, key->lines, &code);
 	if (r < 0) {

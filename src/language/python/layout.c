@@ -37,6 +37,7 @@ static const struct python_structs tables[] = {
 			 .ascii_bytes = 48,
 			 .unicode_bytes = 72,
 			 .line_format = PYTHON_LINES_3_9},
+		.objects = {.modules = 856, .attributes = PYTHON_ATTRIBUTES_DICT},
 	},
 	{
 		.frames = {.version = 0x030a,
@@ -86,6 +87,10 @@ static const struct python_structs tables[] = {
 			 .ascii_bytes = 48,
 			 .unicode_bytes = 72,
 			 .line_format = PYTHON_LINES_3_11},
+		.objects = {.modules = 888,
+			    .class_keys = 872,
+			    .attributes = PYTHON_ATTRIBUTES_BEFORE,
+			    .small_keys = true},
 	},
 	{
 		.frames = {.version = 0x030c,
@@ -135,14 +140,17 @@ struct debug_places {
 	uint16_t first_instruction;
 	uint16_t ascii_bytes;
 	uint16_t gil;
+	uint16_t modules;
 };
 
 #define DEBUG_VERSION 8u
 #define DEBUG_FREE_THREADED 16u
 
 static const struct debug_places debug_places[] = {
-	{0x030d, 40, 64, 72, 168, 184, 192, 232, 240, 248, 264, 280, 296, 304, 312, 344, 560, 112},
-	{0x030e, 40, 64, 72, 192, 208, 216, 256, 264, 272, 288, 320, 336, 344, 352, 384, 640, 120},
+	{0x030d, 40, 64, 72, 168, 184, 192, 232, 240, 248, 264, 280, 296, 304, 312, 344, 560, 112,
+	 88},
+	{0x030e, 40, 64, 72, 192, 208, 216, 256, 264, 272, 288, 320, 336, 344, 352, 384, 640, 120,
+	 96},
 };
 
 static uint64_t number_at(const uint8_t *bytes, uint16_t place)
@@ -195,6 +203,14 @@ static bool fill(const struct debug_places *places, const uint8_t *bytes,
 	code->ascii_bytes = offset_at(bytes, places->ascii_bytes, 0x100, &good);
 	code->unicode_bytes = (uint16_t)(code->ascii_bytes + 16);
 	code->line_format = PYTHON_LINES_3_11;
+	ret->objects = (struct python_object_layout){
+		.modules = offset_at(bytes, places->modules, 0x8000, &good),
+		.class_keys = 880,
+		.values = 8,
+		.attributes = PYTHON_ATTRIBUTES_INSIDE,
+		.small_keys = true,
+		.digit_shift = 3,
+	};
 	/* All is read with the byte that comes last in every version so far. */
 	return good && frames->boundary > frames->instruction &&
 	       frames->boundary > frames->previous && frames->boundary > frames->code;

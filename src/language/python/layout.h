@@ -8,6 +8,7 @@
  * position of each offset in that description.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "unwind/python_layout.h"
@@ -35,9 +36,28 @@ struct python_code_layout {
 /* All members that are read are within this many bytes of the code object's start. */
 #define PYTHON_CODE_HEAD 192u
 
+/* Where instances of ordinary classes have their attributes. */
+enum python_attributes {
+	PYTHON_ATTRIBUTES_DICT,   /* in a dictionary, at an offset that their class states */
+	PYTHON_ATTRIBUTES_BEFORE, /* in an array or a dictionary; pointers before the object (3.11)
+				   */
+	PYTHON_ATTRIBUTES_INSIDE, /* in the object, or in a dictionary (since 3.13) */
+};
+
+/* Offsets that lead to the objects of the program's threads. */
+struct python_object_layout {
+	uint16_t modules;    /* of an interpreter; 0: the objects are not read */
+	uint16_t class_keys; /* of a class: the names of its instances' attributes */
+	uint16_t values;     /* of an array of attributes: the first one */
+	uint8_t attributes;  /* enum python_attributes */
+	bool small_keys;     /* dictionaries of strings store no hashes (since 3.11) */
+	uint8_t digit_shift; /* of the word with the number of digits of an integer */
+};
+
 struct python_structs {
 	struct python_layout frames;
 	struct python_code_layout code;
+	struct python_object_layout objects;
 };
 
 /*

@@ -9,6 +9,7 @@
 #include "language/language.h"
 #include "language/python/code.h"
 #include "language/python/runtime.h"
+#include "language/python/threads.h"
 #include "language/runtime_files.h"
 #include "unwind/python_thread.h"
 #include "unwind/python_walk.h"
@@ -25,6 +26,7 @@ struct python {
 	struct python_runtime runtime;
 	struct known_thread threads[THREADS];
 	struct known_codes codes;
+	struct python_thread_list thread_list;
 };
 
 static void *files_new(void)
@@ -214,6 +216,15 @@ static uint64_t generation(const void *self)
 	return python->codes.generation;
 }
 
+static void thread_names(void *self, const struct python_reader *reader, language_thread_fn *tell,
+			 void *tell_self)
+{
+	struct python *python = self;
+
+	python_threads_names(&python->runtime.structs, reader, &python->thread_list, tell,
+			     tell_self);
+}
+
 const struct language_ops python_language = {
 	.language = "Python",
 	.files_new = files_new,
@@ -228,4 +239,5 @@ const struct language_ops python_language = {
 	.learn = learn,
 	.name = name,
 	.generation = generation,
+	.thread_names = thread_names,
 };

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "process_stacks/tracked_threads.h"
+
+#include <stddef.h>
+
+void tracked_threads_fini(struct tracked_threads *threads)
+{
+	vec_fini(&threads->items);
+	id_index_fini(&threads->index);
+}
+
+struct tracked_thread *tracked_threads_find(const struct tracked_threads *threads, pid_t tid)
+{
+	struct id_probe probe = id_index_probe(&threads->index, hash_pair((uint64_t)tid, 2));
+	uint32_t i;
+
+	while ((i = id_probe_next(&threads->index, &probe)) != ID_NONE)
+		if (threads->items.items[i].tid == tid)
+			return &threads->items.items[i];
+	return NULL;
+}
+
+struct tracked_thread *tracked_threads_put(struct tracked_threads *threads, pid_t pid, pid_t tid,
+					   uint32_t comm)
+{
+	struct tracked_thread *thread = tracked_threads_find(threads, tid);
+
+	if (!thread) {
+		if (vec_push(&threads->items, (struct tracked_thread){0}) < 0)
+			return NULL;
+		if (id_index_add(&threads->index, hash_pair((uint64_t)tid, 2),
+				 (uint32_t)threads->items.count - 1) < 0) {
+			threads->items.count--;
+			return NULL;
+		}
+		thread = &threads->items.items[threads->items.count - 1];
+	}
+	*thread = (struct tracked_thread){.pid = pid, .tid = tid, .comm = comm, .id = ID_NONE};
+	return thread;
+}
+
+void tracked_threads_rename(struct tracked_threads *threads, pid_t pid, pid_t tid, uint32_t comm)
+{
+	struct tracked_thread *thread = tracked_threads_find(threads, tid);
+	uint32_t given = thread && thread->pid == pid ? thread->given : 0;
+
+	thread = tracked_threads_put(threads, pid, tid, comm);
+	if (thread)
+		thread->given = given;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_PROCESS_STACKS_TRACKED_THREADS_H
+#define WICK_PROCESS_STACKS_TRACKED_THREADS_H
+
+/* tracked_threads: the threads that a process tracker has seen, by tid. */
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/id_index.h"
+#include "base/vec.h"
+
+struct tracked_thread {
+	pid_t pid;
+	pid_t tid;
+	uint32_t comm;  /* the kernel's name, among the tracker's strings */
+	uint32_t given; /* the program's name, which is shown instead; 0: none */
+	uint32_t id;    /* in the sink; ID_NONE until a sample needs it */
+};
+
+struct tracked_threads {
+	VEC(struct tracked_thread) items;
+	struct id_index index;
+};
+
+void tracked_threads_fini(struct tracked_threads *threads);
+
+/* NULL if it was not seen. Valid until another one is added. */
+struct tracked_thread *tracked_threads_find(const struct tracked_threads *threads, pid_t tid);
+
+/* Adds a thread, or replaces the one with this tid. NULL if out of memory. */
+struct tracked_thread *tracked_threads_put(struct tracked_threads *threads, pid_t pid, pid_t tid,
+					   uint32_t comm);
+
+/* The kernel has another name for a thread; the program's own name stays. */
+void tracked_threads_rename(struct tracked_threads *threads, pid_t pid, pid_t tid, uint32_t comm);
+
+/* The name to show. */
+static inline uint32_t tracked_thread_name(const struct tracked_thread *thread)
+{
+	return thread->given ? thread->given : thread->comm;
+}
+
+#endif
