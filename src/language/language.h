@@ -32,6 +32,9 @@ struct language_place {
 	uint32_t line; /* 0: unknown */
 };
 
+/* The state of a thread that waits for the global lock of an interpreter. */
+#define LANGUAGE_STATE_WAITING "waiting for the GIL"
+
 /* An address range of the code of an interpreter's loop. */
 struct language_range {
 	uint64_t start;

@@ -12,15 +12,34 @@
 #include "process_stacks/arch/native.h"
 #include "unwind/arch/native.h"
 
-int registers_of_thread(pid_t tid, struct registers *ret)
+static int read_words(pid_t tid, uint64_t words[PTRACE_WORDS])
 {
-	uint64_t words[PTRACE_WORDS] = {0};
-	struct iovec room = {words, sizeof(words)};
+	struct iovec room = {words, PTRACE_WORDS * sizeof(*words)};
 
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)NT_PRSTATUS, &room) < 0)
 		return -errno;
-	if (room.iov_len != sizeof(words)) /* a 32-bit program */
-		return -EOPNOTSUPP;
+	return room.iov_len == PTRACE_WORDS * sizeof(*words) ? 0 : -EOPNOTSUPP; /* 32-bit program */
+}
+
+int registers_system_call(pid_t tid, uint64_t *ret_number, uint64_t *ret_argument)
+{
+	uint64_t words[PTRACE_WORDS] = {0};
+	int r = read_words(tid, words);
+
+	if (r < 0)
+		return r;
+	*ret_number = words[CALL_NUMBER_WORD];
+	*ret_argument = words[CALL_ARGUMENT_WORD];
+	return 0;
+}
+
+int registers_of_thread(pid_t tid, struct registers *ret)
+{
+	uint64_t words[PTRACE_WORDS] = {0};
+	int r = read_words(tid, words);
+
+	if (r < 0)
+		return r;
 	*ret = (struct registers){.pc = words[pc_register_place.ptrace]};
 	for (size_t i = 0; i < ARRAY_SIZE(register_places); i++)
 		ret->values[i] = words[register_places[i].ptrace];

@@ -24,6 +24,13 @@ int registers_of_thread(pid_t tid, struct registers *ret);
 int registers_thread_pointer(pid_t tid, uint64_t *ret);
 
 /*
+ * The number and the first argument of the system call that such a thread was in. It must have been
+ * asleep when it was asked to stop: these registers of a running thread mean nothing. The number of
+ * a call that is continued after a stop is that of restart_syscall.
+ */
+int registers_system_call(pid_t tid, uint64_t *ret_number, uint64_t *ret_argument);
+
+/*
  * From a perf sample: values has one word for each bit of mask (sample_regs_user), lowest first.
  * Returns -EINVAL if the mask lacks registers that a walk needs.
  */

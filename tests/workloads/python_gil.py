@@ -23,7 +23,8 @@ def sleeping():
     time.sleep(max(0, END - time.monotonic()))
 
 
-THREADS = [threading.Thread(target=each) for each in (holding, holding, releasing, sleeping)]
+# Those that hold it let no other thread start soon.
+THREADS = [threading.Thread(target=each) for each in (sleeping, releasing, holding, holding)]
 for thread in THREADS:
     thread.start()
 for thread in THREADS:

@@ -23,9 +23,6 @@ struct interpreters;
 struct offcpu_locks;
 struct sink;
 
-/* The state of a thread that waits for the global lock of a Python interpreter. */
-#define AWAY_STATE_GIL "waiting for the GIL"
-
 /* Locks beyond this number share one label. */
 #define AWAY_LOCKS_MAX 16384u
 #define AWAY_LOCKS_OTHERS "[others]"

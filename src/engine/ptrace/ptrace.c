@@ -22,6 +22,7 @@
 #include "engine/ptrace/stop_times.h"
 #include "engine/ptrace/stopper.h"
 #include "engine/python_calls.h"
+#include "language/language.h"
 #include "model/sink.h"
 #include "proc/kernel_stack.h"
 #include "proc/process_info.h"
@@ -82,11 +83,15 @@ static void ptrace_engine_close(void *self)
 	free(engine);
 }
 
+/* In place of the kernel's letter for a state, none of which it is. */
+#define WAITS_FOR_LOCK 'g'
+
 /* The label set of a state; 0: none. */
 static uint32_t labels_of(struct ptrace_engine *engine, char state)
 {
 	const char text[2] = {state, '\0'};
-	struct label label = {.key = "state", .value = text};
+	struct label label = {.key = "state",
+			      .value = state == WAITS_FOR_LOCK ? LANGUAGE_STATE_WAITING : text};
 	uint32_t id = 0;
 
 	for (size_t i = 0; i < engine->labels.count; i++)
@@ -107,7 +112,8 @@ static int on_taken(void *self, const struct stack_sample *sample, struct error 
 	uint64_t since_ns =
 		sample->since_ns > engine->paused_ns ? sample->since_ns : engine->paused_ns;
 	uint64_t weight = sample->time_ns > since_ns ? sample->time_ns - since_ns : 0;
-	uint32_t labels = labels_of(engine, sample->state);
+	uint32_t labels =
+		labels_of(engine, sample->waits_for_lock ? WAITS_FOR_LOCK : sample->state);
 	struct raw_stack raw = {
 		.pid = sample->pid,
 		.time_ns = sample->time_ns,

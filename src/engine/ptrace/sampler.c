@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -48,6 +49,7 @@ struct taken {
 	uint32_t kernel_count;
 	uint32_t word_count; /* after the native ones */
 	bool words_cut;
+	bool waits_for_lock;
 	enum unwind_end end;
 };
 
@@ -142,6 +144,23 @@ static void on_asking(void *self, pid_t pid, pid_t tid, char state)
 	sampler->texts.count += stack.size;
 }
 
+/*
+ * Whether a thread that slept waits for the global lock: its system call waits for a word of it.
+ * If it was woken before it stopped, the registers are no longer those of the call.
+ */
+static bool is_waiting_for_lock(const struct watched *watched, const struct stopped_thread *thread)
+{
+	struct language_range lock;
+	uint64_t number;
+	uint64_t address;
+
+	return thread->state == 'S' &&
+	       registers_system_call(thread->tid, &number, &address) == 0 &&
+	       (number == SYS_futex || number == SYS_restart_syscall) &&
+	       interpreter_lock(watched->interpreter, thread->pid, &lock) &&
+	       address >= lock.start && address < lock.end;
+}
+
 /* Adds the calls of an interpreter to the stack that was just walked. */
 static void take_calls(struct sampler *sampler, const struct watched *watched, struct taken *taken)
 {
@@ -157,6 +176,7 @@ static void take_calls(struct sampler *sampler, const struct watched *watched, s
 	taken->words_cut = end == PYTHON_DEPTH;
 	sampler->pcs.count += taken->word_count;
 	interpreters_count(sampler->config.interpreters, end, taken->word_count);
+	taken->waits_for_lock = is_waiting_for_lock(watched, &taken->thread);
 }
 
 /* A thread is stopped: this must be quick. */
@@ -451,6 +471,7 @@ static int deliver(struct sampler *sampler, struct error *err)
 			.pid = taken->thread.pid,
 			.tid = taken->thread.tid,
 			.state = taken->thread.state,
+			.waits_for_lock = taken->waits_for_lock,
 			.time_ns = taken->thread.asked_ns,
 			.since_ns = taken->thread.since_ns,
 			.pcs = sampler->pcs.items + taken->first,

@@ -29,6 +29,7 @@ struct stack_sample {
 	pid_t pid;
 	pid_t tid;
 	char state;          /* R S D T …; 0: unknown */
+	bool waits_for_lock; /* it sleeps until it gets its interpreter's global lock */
 	uint64_t time_ns;    /* CLOCK_MONOTONIC */
 	uint64_t since_ns;   /* time of the thread's previous sample, or of its start */
 	const uint64_t *pcs; /* leaf first */

@@ -24,4 +24,8 @@ static const struct register_place pc_register_place = SAME(32);
 #define THREAD_POINTER_SET NT_ARM_TLS
 #define THREAD_POINTER_WORD 0u
 
+/* Of a thread that is stopped in a system call: its number, and its first argument. */
+#define CALL_NUMBER_WORD 8u
+#define CALL_ARGUMENT_WORD 0u
+
 #endif

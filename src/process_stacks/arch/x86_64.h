@@ -18,4 +18,8 @@ static const struct register_place pc_register_place = {16, 8};
 #define THREAD_POINTER_SET NT_PRSTATUS
 #define THREAD_POINTER_WORD 21u
 
+/* Of a thread that is stopped in a system call: its number (orig_rax), and its first argument. */
+#define CALL_NUMBER_WORD 15u
+#define CALL_ARGUMENT_WORD 14u
+
 #endif
