@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+from ebpf import needs_ebpf
+from test_heap_attach import Attached
+
 PROGRAM = pathlib.Path(__file__).parent.parent / "workloads" / "python_blocks.py"
 PYTHONS = sorted({os.path.realpath(shutil.which(path))
                   for path in ("/usr/bin/python3", "python3", sys.executable) if shutil.which(path)})
@@ -54,6 +57,26 @@ def test_a_block_has_the_python_calls_that_made_it(wick, python, sampled):
         assert set(found) == set(BLOCKS)
     else:
         assert found == BLOCKS
+
+
+# Waits until wick follows it, then runs the program.
+RUNNING = "import os, runpy, sys; os.read(0, 1); runpy.run_path(sys.argv[1]); print('{}')"
+
+
+@pytest.mark.root
+@needs_ebpf
+@pytest.mark.parametrize("python", PYTHONS)
+def test_a_block_of_a_running_program_has_the_python_calls_that_made_it(wick, background, python):
+    seen = Attached(wick, background, [python, "-c", RUNNING, PROGRAM]).run()
+    assert " 0 lost" in seen.summary
+    assert large_blocks(wick, seen.path) == BLOCKS
+
+
+@pytest.mark.root
+@needs_ebpf
+def test_a_running_program_without_python_calls(wick, background):
+    seen = Attached(wick, background, [PYTHONS[-1], "-c", RUNNING, PROGRAM], "--python", "off").run()
+    assert not large_blocks(wick, seen.path)
 
 
 def test_only_python_calls(wick):

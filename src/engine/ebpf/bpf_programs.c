@@ -371,7 +371,7 @@ int bpf_programs_open(const struct walker_config *walker, const struct engine_co
 
 	if (!programs)
 		return error_set(err, -ENOMEM, "out of memory");
-	if (config->python != ENGINE_PYTHON_OFF && !config->heap.attach)
+	if (config->python != ENGINE_PYTHON_OFF)
 		programs->interpreters = interpreters_new();
 	programs->calls_only = config->python == ENGINE_PYTHON_ONLY;
 	with_calls.interpreters = programs->interpreters;
