@@ -106,6 +106,24 @@ static enum language by_interpreted(const char *name, const char *file)
 	return strcmp(file, "-e") == 0 ? LANGUAGE_RUBY : LANGUAGE_PYTHON;
 }
 
+const char *language_name(enum language language)
+{
+	static const char *const names[LANGUAGES] = {
+		[LANGUAGE_UNKNOWN] = "[unknown]",
+		[LANGUAGE_C] = "C",
+		[LANGUAGE_CPP] = "C++",
+		[LANGUAGE_RUST] = "Rust",
+		[LANGUAGE_GO] = "Go",
+		[LANGUAGE_PYTHON] = "Python",
+		[LANGUAGE_RUBY] = "Ruby",
+		[LANGUAGE_SCRIPT] = "JavaScript or JIT",
+		[LANGUAGE_ASSEMBLY] = "assembly",
+		[LANGUAGE_KERNEL] = "kernel",
+	};
+
+	return names[language];
+}
+
 enum language language_of(const struct profile *profile, const struct profile_function *function)
 {
 	const char *name = profile_text(profile, function->name);

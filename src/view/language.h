@@ -18,7 +18,10 @@ enum language {
 	LANGUAGE_SCRIPT, /* JavaScript and other JIT-compiled code */
 	LANGUAGE_ASSEMBLY,
 	LANGUAGE_KERNEL,
+	LANGUAGES
 };
+
+const char *language_name(enum language language); /* as people write it */
 
 enum language language_of(const struct profile *profile, const struct profile_function *function);
 

@@ -21,10 +21,13 @@ static const struct view_ops by_site = {
 	.name = "site", .summary = "allocation sites (of wick heap)", .by = REPORT_BY_SITE};
 static const struct view_ops by_lock = {
 	.name = "lock", .summary = "locks that threads waited for", .by = REPORT_BY_LOCK};
+static const struct view_ops by_language = {.name = "language",
+					    .summary = "programming languages and the kernel",
+					    .by = REPORT_BY_LANGUAGE};
 
 const struct view_ops *const views[] = {
-	&by_function, &by_module, &by_thread, &by_process, &by_state,
-	&by_line,     &by_site,   &by_lock,   NULL,
+	&by_function, &by_module, &by_thread, &by_process,  &by_state,
+	&by_line,     &by_site,   &by_lock,   &by_language, NULL,
 };
 
 const struct view_ops *view_find(const char *name)

@@ -57,6 +57,20 @@ def test_sample_shows_python_calls_and_native_frames(wick, sorting):
     assert {match[3] for match in CALL.finditer(text) if match[1] == "key"} <= {"4", "5"}
 
 
+def test_the_share_of_each_language(wick, sorting):
+    recording = wick.attach("--engine", "ptrace", "-p", sorting.pid, "-F", 499, "-d", 0.5)
+    found = wick.json("report", recording.path, "--by", "language", "--format", "json")
+    rows = {row["name"]: row for row in found["rows"]}
+    assert found["by"] == "language" and {"Python", "C"} <= set(rows)
+    assert sum(row["self"] for row in rows.values()) == found["value"]["total"]
+    # Every stack begins in C code; most of them are in Python calls.
+    assert rows["C"]["total"] == found["value"]["total"] > rows["Python"]["total"] * 0.99 > rows["Python"]["self"] * 0.9
+    text = wick.ok("report", recording.path, "--by", "language").stdout
+    assert re.search(r"^ +self +total .* language$", text, re.MULTILINE)
+    refused = wick.run("report", recording.path, "--by", "language", "--tree")
+    assert refused.returncode == 2 and "--by language cannot be used with --tree" in refused.stderr
+
+
 def test_sample_shows_python_calls_alone_or_not_at_all(wick, sorting):
     only = wick.ok("sample", "-v", "--python", "only", "-n", 20, sorting.pid, 20).stdout
     in_calls = [part for part in only.split("--- sample")[1:] if CALL.search(part)]

@@ -185,7 +185,7 @@ static int check_view(const struct command_context *context,
 	if (view->by == REPORT_BY_LOCK && options->tree)
 		return command_misused(context, "--by lock cannot be used with --tree");
 	if (options->tree && (view->by == REPORT_BY_MODULE || view->by == REPORT_BY_STATE ||
-			      view->by == REPORT_BY_LINE))
+			      view->by == REPORT_BY_LINE || view->by == REPORT_BY_LANGUAGE))
 		return command_misused(
 			context,
 			"--by %s cannot be used with --tree; use --by function, thread or process",
@@ -306,12 +306,13 @@ static int run_report(const struct command_context *context, void *values, int a
 static const struct option_spec table[] = {
 	{"by", 0, OPTION_STRING(struct report_command_options, by),
 	 .words = (const char *const[]){"function", "module", "thread", "process", "state", "line",
-					"site", "lock", NULL},
+					"site", "lock", "language", NULL},
 	 .more_words = true,
 	 .help = "what a row shows: function, module, thread, process; state: what threads were "
 		 "doing (on CPU, sleeping, waiting for a CPU …); line: a source line; site: a "
 		 "place that allocates (wick heap); lock: what threads waited for (--mode offcpu "
-		 "and wall); or a view of a plug-in, see: wick list views"},
+		 "and wall); language: Python, C, kernel …; or a view of a plug-in, see: wick list "
+		 "views"},
 	{"sort", 0, OPTION_ENUM(struct report_command_options, sort, "self", "total", "samples"),
 	 .help = "what to list first: the largest self, total or number of samples; in a tree, "
 		 "this sorts siblings, and total is the default"},

@@ -44,6 +44,7 @@ static const struct {
 	[REPORT_BY_STATE] = {"state", "states"},
 	[REPORT_BY_LINE] = {"line", "lines"},
 	[REPORT_BY_PROCESS] = {"process", "processes"},
+	[REPORT_BY_LANGUAGE] = {"language", "languages"},
 };
 
 void report_color(const struct report *report, enum report_color color)
@@ -82,6 +83,12 @@ static bool by_group(const struct report *report)
 	enum report_by by = report->options->by;
 
 	return by == REPORT_BY_THREAD || by == REPORT_BY_STATE || by == REPORT_BY_PROCESS;
+}
+
+/* Whether rows are parts of one module each, or modules. */
+static bool has_modules(const struct report *report)
+{
+	return !by_group(report) && report->options->by != REPORT_BY_LANGUAGE;
 }
 
 static size_t shown_rows(const struct report *report, const struct rows *rows)
@@ -320,7 +327,7 @@ static struct layout measure(const struct report *report, const struct rows *row
 /* Gives names the columns of the terminal that the figures leave. */
 static void fit(const struct report *report, uint32_t figures, struct layout *layout)
 {
-	uint32_t others = figures + (by_group(report) ? 0 : 2 + layout->module);
+	uint32_t others = figures + (has_modules(report) ? 2 + layout->module : 0);
 
 	if (report->options->columns == 0)
 		return;
@@ -380,11 +387,11 @@ static void put_columns(const struct report *report, struct layout *layout)
 	report_values_put_names(report);
 	if (!report->out->failed)
 		fit(report, columns(report->out->data + start, report->out->size - start), layout);
-	if (by_group(report))
-		bytes_printf(report->out, "%s", kinds[by].name);
-	else
+	if (has_modules(report))
 		bytes_printf(report->out, "%-*s  %s", (int)layout->name, kinds[by].name,
 			     by == REPORT_BY_MODULE ? "path" : "module");
+	else
+		bytes_printf(report->out, "%s", kinds[by].name);
 	report_plain(report);
 	bytes_put_u8(report->out, '\n');
 }

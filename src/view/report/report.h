@@ -42,6 +42,7 @@ enum report_by {
 	REPORT_BY_PROCESS = 5,
 	REPORT_BY_SITE = 6, /* of a heap: see site_report.h */
 	REPORT_BY_LOCK = 7, /* see lock_report.h */
+	REPORT_BY_LANGUAGE = 8,
 };
 
 enum report_sort {

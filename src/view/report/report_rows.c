@@ -12,6 +12,7 @@
 #include "base/scope.h"
 #include "model/call_tally.h"
 #include "model/profile.h"
+#include "view/report/language_rows.h"
 #include "view/report/line_rows.h"
 #include "view/report/report.h"
 #include "view/report/report_text.h"
@@ -251,10 +252,9 @@ static int line_rows(struct report *report, struct rows *rows)
 static int list_rows(struct report *report, struct rows *rows)
 {
 	static int (*const makers[])(const struct report *report, struct rows *rows) = {
-		[REPORT_BY_FUNCTION] = tally_rows,
-		[REPORT_BY_MODULE] = tally_rows,
-		[REPORT_BY_THREAD] = thread_rows,
-		[REPORT_BY_STATE] = state_rows,
+		[REPORT_BY_FUNCTION] = tally_rows,    [REPORT_BY_MODULE] = tally_rows,
+		[REPORT_BY_THREAD] = thread_rows,     [REPORT_BY_STATE] = state_rows,
+		[REPORT_BY_LANGUAGE] = language_rows,
 	};
 
 	if (report->options->by == REPORT_BY_LINE)
