@@ -357,7 +357,7 @@ void diff_verdict_put(const struct diff_verdict *verdict, struct bytes *out)
 	if (now <= limit)
 		bytes_printf(out, "not above the limit");
 	else if (verdict->exact)
-		bytes_printf(out, "above the limit; the numbers are exact");
+		bytes_printf(out, "above the limit; the numbers are treated as exact");
 	else
 		bytes_printf(out, "above the limit with %s confidence",
 			     quantity_confidence(verdict->confidence).text);
