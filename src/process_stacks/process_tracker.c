@@ -447,12 +447,11 @@ static struct tracked_process *find_or_seed(struct process_tracker *tracker, pid
 /* The name of a new thread: that of its creator. */
 static uint32_t inherited_comm(struct process_tracker *tracker, pid_t parent_pid, pid_t parent_tid)
 {
-	const struct tracked_thread *thread = tracked_threads_find(&tracker->threads, parent_tid);
+	const struct tracked_thread *thread =
+		tracked_threads_of(&tracker->threads, parent_pid, parent_tid);
 	const struct tracked_process *process = find_process(tracker, parent_pid);
 
-	if (thread && thread->pid == parent_pid)
-		return thread->comm;
-	return process ? process->comm : 0;
+	return thread ? thread->comm : process ? process->comm : 0;
 }
 
 void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid_t pid, pid_t tid,
@@ -521,10 +520,7 @@ void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid
 	}
 	if (exec || pid == tid)
 		process->comm = name;
-	if (exec)
-		(void)tracked_threads_put(&tracker->threads, pid, tid, name);
-	else
-		tracked_threads_rename(&tracker->threads, pid, tid, name);
+	tracked_threads_rename(&tracker->threads, pid, tid, name, exec);
 }
 
 /* Releases the maps of the process that ended ENDED_KEPT ends ago. */
@@ -589,9 +585,8 @@ void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t t
 			     const char *comm)
 {
 	struct tracked_process *process;
-	struct tracked_thread *thread = tracked_threads_find(&tracker->threads, tid);
 
-	if (pid <= 0 || comm[0] == '\0' || (thread && thread->pid == pid))
+	if (pid <= 0 || comm[0] == '\0' || tracked_threads_of(&tracker->threads, pid, tid))
 		return;
 	process = find_or_seed(tracker, pid);
 	if (!process)
@@ -600,8 +595,7 @@ void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t t
 		return; /* without memory it has no samples either */
 	if (process->comm == 0 && process->id == ID_NONE)
 		process->comm = intern(tracker, comm);
-	thread = tracked_threads_find(&tracker->threads, tid); /* maybe the process has it now */
-	if (!thread || thread->pid != pid)
+	if (!tracked_threads_of(&tracker->threads, pid, tid)) /* maybe the process has it now */
 		(void)adopt_thread(tracker, process, tid, intern(tracker, comm));
 }
 
@@ -613,27 +607,19 @@ void process_tracker_set_namer(struct process_tracker *tracker, const struct thr
 void process_tracker_name(struct process_tracker *tracker, const struct tracked_process *process,
 			  pid_t tid, const char *name)
 {
-	struct tracked_thread *thread = tracked_threads_find(&tracker->threads, tid);
-	uint32_t given = intern(tracker, name);
+	struct tracked_thread thread = {process->pid, tid, process->comm, intern(tracker, name),
+					ID_NONE};
 
-	/* What a program says about itself must not rename threads of others. */
-	if (thread && (thread->pid != process->pid || thread->given == given))
-		return;
-	if (!thread)
-		thread = tracked_threads_put(&tracker->threads, process->pid, tid, process->comm);
-	if (!thread)
-		return; /* out of memory: it keeps its name */
-	thread->given = given;
-	thread->id = ID_NONE;
+	tracked_threads_give(&tracker->threads, &thread);
 }
 
 /* The thread of a sample, with its name. NULL if out of memory. */
 static struct tracked_thread *named_thread(struct process_tracker *tracker,
 					   struct tracked_process *process, pid_t tid)
 {
-	struct tracked_thread *thread = tracked_threads_find(&tracker->threads, tid);
+	struct tracked_thread *thread = tracked_threads_of(&tracker->threads, process->pid, tid);
 
-	if (!thread || thread->pid != process->pid)
+	if (!thread)
 		thread = adopt_thread(tracker, process, tid, process->comm);
 	if (!thread || !tracker->namer.look || tid == process->pid)
 		return thread;

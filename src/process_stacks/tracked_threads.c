@@ -20,6 +20,14 @@ struct tracked_thread *tracked_threads_find(const struct tracked_threads *thread
 	return NULL;
 }
 
+struct tracked_thread *tracked_threads_of(const struct tracked_threads *threads, pid_t pid,
+					  pid_t tid)
+{
+	struct tracked_thread *thread = tracked_threads_find(threads, tid);
+
+	return thread && thread->pid == pid ? thread : NULL;
+}
+
 struct tracked_thread *tracked_threads_put(struct tracked_threads *threads, pid_t pid, pid_t tid,
 					   uint32_t comm)
 {
@@ -39,12 +47,27 @@ struct tracked_thread *tracked_threads_put(struct tracked_threads *threads, pid_
 	return thread;
 }
 
-void tracked_threads_rename(struct tracked_threads *threads, pid_t pid, pid_t tid, uint32_t comm)
+void tracked_threads_rename(struct tracked_threads *threads, pid_t pid, pid_t tid, uint32_t comm,
+			    bool exec)
 {
-	struct tracked_thread *thread = tracked_threads_find(threads, tid);
-	uint32_t given = thread && thread->pid == pid ? thread->given : 0;
+	struct tracked_thread *thread = tracked_threads_of(threads, pid, tid);
+	uint32_t given = thread && !exec ? thread->given : 0;
 
 	thread = tracked_threads_put(threads, pid, tid, comm);
 	if (thread)
 		thread->given = given;
+}
+
+void tracked_threads_give(struct tracked_threads *threads, const struct tracked_thread *thread)
+{
+	struct tracked_thread *known = tracked_threads_find(threads, thread->tid);
+
+	if (known && (known->pid != thread->pid || known->given == thread->given))
+		return;
+	if (!known)
+		known = tracked_threads_put(threads, thread->pid, thread->tid, thread->comm);
+	if (!known)
+		return; /* out of memory: it keeps its name */
+	known->given = thread->given;
+	known->id = ID_NONE;
 }

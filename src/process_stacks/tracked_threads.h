@@ -4,6 +4,7 @@
 
 /* tracked_threads: the threads that a process tracker has seen, by tid. */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -28,12 +29,24 @@ void tracked_threads_fini(struct tracked_threads *threads);
 /* NULL if it was not seen. Valid until another one is added. */
 struct tracked_thread *tracked_threads_find(const struct tracked_threads *threads, pid_t tid);
 
+/* The same for a thread of this process: another one may have had the tid before. */
+struct tracked_thread *tracked_threads_of(const struct tracked_threads *threads, pid_t pid,
+					  pid_t tid);
+
 /* Adds a thread, or replaces the one with this tid. NULL if out of memory. */
 struct tracked_thread *tracked_threads_put(struct tracked_threads *threads, pid_t pid, pid_t tid,
 					   uint32_t comm);
 
-/* The kernel has another name for a thread; the program's own name stays. */
-void tracked_threads_rename(struct tracked_threads *threads, pid_t pid, pid_t tid, uint32_t comm);
+/* The kernel has another name for a thread. The program's name stays, unless it is another program.
+ */
+void tracked_threads_rename(struct tracked_threads *threads, pid_t pid, pid_t tid, uint32_t comm,
+			    bool exec);
+
+/*
+ * Gives a thread the program's name in *thread, and adds it if its tid is new. If the tid belongs
+ * to another process, nothing happens: what a program says about itself must not rename others.
+ */
+void tracked_threads_give(struct tracked_threads *threads, const struct tracked_thread *thread);
 
 /* The name to show. */
 static inline uint32_t tracked_thread_name(const struct tracked_thread *thread)
