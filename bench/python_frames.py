@@ -41,11 +41,12 @@ def wick_stacks(text):
 
 
 def austin_stacks(text):
-    """Lines of P1;T1;FILE:FUNCTION:LINE;… TIME; those with a # are about the run."""
+    """Lines of P1;T1;FILE:FUNCTION:LINE;… TIME; those with a # are about the run. :INVALID: could not be read."""
     for line in text.splitlines():
         if line and not line.startswith("#"):
             frames = line.rpartition(" ")[0].split(";")[2:]
-            yield [frame.rsplit(":", 2)[-2] for frame in frames if frame.count(":") >= 2], 1
+            names = [frame.rsplit(":", 2)[-2] for frame in frames if frame.count(":") >= 2]
+            yield [NO_CALLS] if ":INVALID:" in frames else names, 1
 
 
 def pyspy_stacks(text):

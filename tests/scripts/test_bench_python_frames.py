@@ -25,8 +25,9 @@ def test_lines_of_austin_are_read():
     text = ("# austin: 3.7.0\n"
             "P1;T0:1;/b/python_calls.py:<module>:30;/b/python_calls.py:run:25 10\n"
             "P1;T0:1;/b/python_calls.py:<module>:30;/b/python_calls.py:work:9 10\n"
+            "P1;T0:1;/b/python_calls.py:<module>:30;:INVALID: 10\n"
             "P1;T0:1;<frozen importlib._bootstrap>:_load:9 10\n")
-    assert python_frames.judge(python_frames.austin_stacks(text)) == (2, 1)
+    assert python_frames.judge(python_frames.austin_stacks(text)) == (3, 2)
 
 
 def test_lines_of_pyspy_are_read_with_their_counts():
