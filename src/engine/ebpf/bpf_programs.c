@@ -32,7 +32,7 @@
 #define RING_MACHINE_BYTES (32u << 20)
 /* On a build machine each new program starts with slices, so this many times as much is needed. */
 #define MACHINE_SLICES 4u
-#define SWEEP_EVERY_NS (5 * NS_PER_SEC)
+#define SWEEP_EVERY_NS (20 * NS_PER_SEC)
 #define RING_HEAP_BYTES (16u << 20) /* for each CPU: allocations are frequent */
 #define RING_HEAP_ALL_BYTES (256u << 20)
 /*
