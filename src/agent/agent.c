@@ -81,6 +81,7 @@ static void begin_window(struct agent *agent, uint64_t start_ns)
 	agent->sequence++;
 	live_session_stats(agent->watch, &agent->before);
 	own_process_usage(&agent->own_before_ns, &rss);
+	agent->own_before_ns += own_process_children_ns(); /* they read symbols */
 }
 
 /* The first window begins at start_ns. */
@@ -173,6 +174,7 @@ static void look_at_costs(struct agent *agent, uint64_t end_ns)
 
 	live_session_stats(agent->watch, &now);
 	own_process_usage(&own_ns, &peak_bytes);
+	own_ns += own_process_children_ns();
 	agent->stats.rss_bytes = own_process_resident_bytes();
 	seen_ns = now.samples.seen_ns - agent->before.samples.seen_ns;
 	agent->stats.asked_hz = agent->config->sampling.frequency_hz;

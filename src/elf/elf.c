@@ -320,14 +320,7 @@ int elf_open_fd(int fd, const char *name, struct elf_file **ret, struct error *e
 		return refuse(err, -EINVAL, name, NOT_REGULAR);
 	elf->fd = fd;
 	elf->size = (uint64_t)status.st_size;
-	elf->identity = (struct file_identity){
-		.device = status.st_dev,
-		.inode = status.st_ino,
-		.size_bytes = (uint64_t)status.st_size,
-		.modified_ns = ns_of(&status.st_mtim),
-		.changed_ns = ns_of(&status.st_ctim),
-		.owner = status.st_uid,
-	};
+	elf->identity = file_identity_of(&status);
 	elf->has_owner = !(status.st_mode & S_IWOTH);
 	r = read_headers(elf, err);
 	if (r < 0) {
@@ -381,6 +374,18 @@ uint16_t elf_type(const struct elf_file *elf)
 uint64_t elf_entry(const struct elf_file *elf)
 {
 	return elf->header.e_entry;
+}
+
+struct file_identity file_identity_of(const struct stat *status)
+{
+	return (struct file_identity){
+		.device = status->st_dev,
+		.inode = status->st_ino,
+		.size_bytes = (uint64_t)status->st_size,
+		.modified_ns = ns_of(&status->st_mtim),
+		.changed_ns = ns_of(&status->st_ctim),
+		.owner = status->st_uid,
+	};
 }
 
 struct file_identity elf_identity(const struct elf_file *elf)

@@ -21,6 +21,7 @@
 
 struct elf_file;
 struct error;
+struct stat;
 
 #define BUILD_ID_MAX 32
 
@@ -82,6 +83,8 @@ uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, EM_AARCH64 … *
 uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN … */
 bool elf_is_cut(const struct elf_file *elf);      /* it ends before its section headers */
 uint64_t elf_entry(const struct elf_file *elf);
+/* The identity of a file. */
+struct file_identity file_identity_of(const struct stat *status);
 /* The identity of the file when it was opened. */
 struct file_identity elf_identity(const struct elf_file *elf);
 

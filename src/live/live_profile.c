@@ -693,12 +693,14 @@ int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit
 		struct slice *slice = &live->slices[i];
 
 		while (r == 0 && slice->named < slice->sums.items.count) {
+			uint32_t node = slice->sums.items.items[slice->named].stack;
 			uint32_t stack;
 
-			if (clock_monotonic_ns() - now_ns >= limit_ns)
+			if (clock_monotonic_ns() - now_ns >= limit_ns ||
+			    !loader_is_ready(&live->loader, node, false))
 				return 0;
-			r = loader_rebuild(&live->loader,
-					   slice->sums.items.items[slice->named++].stack, &stack);
+			slice->named++;
+			r = loader_rebuild(&live->loader, node, &stack);
 		}
 	}
 	return r < 0 ? r : 1;
@@ -725,6 +727,7 @@ int live_profile_stack(struct live_profile *live, uint32_t stack, const struct p
 		       uint32_t *ret_stack)
 {
 	*ret = live->loader.profile;
+	(void)loader_is_ready(&live->loader, stack, true); /* a loader has to do without it */
 	return loader_rebuild(&live->loader, stack, ret_stack);
 }
 

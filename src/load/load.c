@@ -186,6 +186,23 @@ static int rebuild(struct loader *loader, uint32_t node, bool exact, uint32_t *r
 	return r;
 }
 
+bool loader_is_ready(struct loader *loader, uint32_t node, bool wait)
+{
+	const struct dictionary *dictionary = loader->dictionary;
+
+	for (; node != 0 && loader->rebuilt.items[node].caller == ID_NONE;
+	     node = dictionary->stacks.nodes.items[node].parent) {
+		uint32_t id = dictionary->stacks.nodes.items[node].frame;
+		const struct frame *frame = &dictionary->frames.items[id];
+		const struct module *module = frame_module(dictionary, frame);
+
+		if (frame->kind == FRAME_NATIVE && module &&
+		    !symboliser_is_ready(loader->symboliser, module, frame->a, wait))
+			return false;
+	}
+	return true;
+}
+
 int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret)
 {
 	return rebuild(loader, node, true, ret);

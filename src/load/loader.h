@@ -102,6 +102,12 @@ int loader_rebuild(struct loader *loader, uint32_t node, uint32_t *ret);
 int loader_rebuild_at(struct loader *loader, uint32_t node, bool exact, uint64_t time_ns,
 		      uint32_t *ret);
 
+/*
+ * Whether loader_rebuild() of a node takes little time; if not, it is being prepared. With `wait`
+ * it is.
+ */
+bool loader_is_ready(struct loader *loader, uint32_t node, bool wait);
+
 /* The thread in the profile. Returns 0 or -ENOMEM. */
 int loader_thread(struct loader *loader, uint32_t id, uint32_t *ret);
 

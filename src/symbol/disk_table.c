@@ -156,6 +156,14 @@ struct disk_table *disk_table_open(struct cache_dir *dir, const struct file_iden
 	return scope_take(&table);
 }
 
+bool disk_table_exists(struct cache_dir *dir, const struct file_identity *file)
+{
+	char name[CACHE_NAME_MAX];
+
+	name_file(file, name, sizeof(name));
+	return dir->fd >= 0 && faccessat(dir->fd, name, F_OK, 0) == 0;
+}
+
 void disk_table_close(struct disk_table *table)
 {
 	if (!table)

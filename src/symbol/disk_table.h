@@ -29,6 +29,8 @@ struct symbol_index;
 
 /* NULL if there is none for this file, or it is damaged. */
 struct disk_table *disk_table_open(struct cache_dir *dir, const struct file_identity *file);
+/* Whether there is one, good or not. */
+bool disk_table_exists(struct cache_dir *dir, const struct file_identity *file);
 void disk_table_close(struct disk_table *table); /* NULL is fine */
 
 /* What a table consists of. */

@@ -29,6 +29,7 @@
 #include "symbol/module_symbols.h"
 #include "symbol/name_source.h"
 #include "symbol/symbol_store.h"
+#include "symbol/table_builder.h"
 
 /* Results in memory: a few megabytes, and more than the addresses of most profiles. */
 #define KNOWN_ADDRESSES 16384
@@ -84,8 +85,9 @@ struct symboliser {
 	uint64_t time_ns;    /* when compiled code is looked up */
 	VEC(struct module_state *) modules;
 	struct id_index module_index; /* by module id */
-	struct frame_cache *known;    /* results from debug information */
-	struct frame_cache *misses;   /* addresses without a result */
+	struct table_builder builder;
+	struct frame_cache *known;  /* results from debug information */
+	struct frame_cache *misses; /* addresses without a result */
 	struct symboliser_stats stats;
 	VEC(struct shown_name) shown;
 	struct id_index shown_index; /* by the linker name's pointer */
@@ -179,6 +181,7 @@ void symboliser_free(struct symboliser *symboliser)
 {
 	if (!symboliser)
 		return;
+	table_builder_fini(&symboliser->builder);
 	for (size_t i = 0; i < symboliser->modules.count; i++)
 		module_state_free(symboliser->modules.items[i]);
 	vec_fini(&symboliser->modules);
@@ -380,6 +383,19 @@ static const struct symbol_frame *frame_of_symbol(struct symboliser *symboliser,
 	if (vec_push(&state->named, (struct named_symbol){table, symbol, frame}) == 0)
 		(void)id_index_add(&state->named_index, hash, (uint32_t)state->named.count - 1);
 	return frame;
+}
+
+bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,
+			 uint32_t module_id, bool wait)
+{
+	struct symbol_search search = search_of(symboliser);
+
+	if (!search.tables || find_state(symboliser, module_id))
+		return true;
+	if (!table_builder_look(&symboliser->builder, module, module_id, &search, wait))
+		return false;
+	(void)get_state(symboliser, module, module_id); /* so that it stays ready */
+	return true;
 }
 
 static const struct symbol_frame *find_symbol_frame(struct symboliser *symboliser,

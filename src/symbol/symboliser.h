@@ -105,6 +105,14 @@ void symboliser_set_jit(struct symboliser *symboliser, const struct jit_symbols 
 void symboliser_set_time(struct symboliser *symboliser, uint64_t time_ns);
 
 /*
+ * Whether symboliser_resolve() finds the names of a module without much work. If not, another
+ * process prepares them at idle priority (table_builder.h), if tables are kept on disk; with `wait`
+ * it is true when that is done.
+ */
+bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,
+			 uint32_t module_id, bool wait);
+
+/*
  * Resolves an ELF vaddr of a module. Frames are ordered innermost first: the last one is the
  * function itself, those before it are inlined into their successors. There is at least one. They
  * stay valid until the next address is resolved, the texts of named ones until the symboliser is

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "symbol/table_builder.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file/cache_dir.h"
+#include "elf/elf.h"
+#include "model/entity.h"
+#include "symbol/debug_file.h"
+#include "symbol/disk_table.h"
+#include "symbol/module_symbols.h"
+
+/* Smaller files take less time than starting a process. */
+#define LARGE_FILE_BYTES (1u << 20)
+
+static bool is_needed(const struct module *module, const struct symbol_search *search)
+{
+	struct file_identity file;
+	struct stat status;
+
+	if (module->kind != MODULE_FILE || !search->tables || search->tables->fd < 0 ||
+	    search->no_files || stat(module->path, &status) < 0 ||
+	    status.st_size < LARGE_FILE_BYTES)
+		return false;
+	file = file_identity_of(&status);
+	return !disk_table_exists(search->tables, &file);
+}
+
+static void set_policy(pid_t pid, int policy)
+{
+	const struct sched_param none = {0};
+
+	(void)sched_setscheduler(pid, policy, &none); /* else it runs as others do */
+}
+
+/* Descriptors of the caller, such as sampling events, must not live on in the child. */
+static void close_others(int kept_fd)
+{
+	if (kept_fd > STDERR_FILENO + 1)
+		(void)close_range(STDERR_FILENO + 1, (unsigned int)kept_fd - 1, 0);
+	(void)close_range((unsigned int)kept_fd + 1, ~0u, 0); /* else they stay a little longer */
+}
+
+static void run_child(const struct module *module, uint32_t module_id,
+		      const struct symbol_search *search, pid_t parent)
+{
+	struct module_symbols symbols;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* cannot fail */
+	if (getppid() != parent)
+		_exit(1);
+	close_others(search->tables->fd);
+	module_symbols_init(&symbols, module, module_id, search);
+	_exit(0); /* what was built is on disk */
+}
+
+static bool start(struct table_builder *builder, const struct module *module, uint32_t module_id,
+		  const struct symbol_search *search)
+{
+	pid_t parent = getpid();
+	pid_t pid = fork();
+
+	if (pid == 0)
+		run_child(module, module_id, search, parent);
+	if (pid < 0)
+		return false;
+	set_policy(pid, SCHED_IDLE);
+	*builder = (struct table_builder){.pid = pid, .module = module_id};
+	return true;
+}
+
+/* Whether the process has ended; with `wait` it gets its CPU, and always has. */
+static bool has_ended(struct table_builder *builder, bool wait)
+{
+	pid_t r;
+
+	if (wait)
+		set_policy(builder->pid, SCHED_OTHER);
+	do
+		r = waitpid(builder->pid, NULL, wait ? 0 : WNOHANG);
+	while (r < 0 && errno == EINTR);
+	if (r == 0)
+		return false;
+	builder->pid = 0;
+	return true;
+}
+
+bool table_builder_look(struct table_builder *builder, const struct module *module,
+			uint32_t module_id, const struct symbol_search *search, bool wait)
+{
+	if (builder->pid > 0) {
+		if (!has_ended(builder, wait))
+			return false;
+		if (builder->module == module_id)
+			return true; /* if it failed, so would another */
+	}
+	if (!is_needed(module, search) || !start(builder, module, module_id, search))
+		return true; /* the caller does it */
+	return wait && has_ended(builder, true);
+}
+
+void table_builder_fini(struct table_builder *builder)
+{
+	if (builder->pid <= 0)
+		return;
+	(void)kill(builder->pid, SIGKILL); /* it is ours until it was waited for */
+	(void)has_ended(builder, true);
+}

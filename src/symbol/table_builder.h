@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef WICK_SYMBOL_TABLE_BUILDER_H
+#define WICK_SYMBOL_TABLE_BUILDER_H
+
+/*
+ * table_builder: builds the tables of symbols of large files (disk_table.h) in a process of its
+ * own.
+ *
+ * The process runs only when no other wants the CPU, and the memory that it needs for a moment is
+ * never that of the caller. One works at a time. Small files are left to the caller.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct module;
+struct symbol_search;
+
+/* Starts as zeros. */
+struct table_builder {
+	pid_t pid;       /* 0: none works */
+	uint32_t module; /* the id of the one it works on */
+};
+
+/*
+ * Whether the tables of a module are there, as far as they can be; else a process begins to build
+ * them unless one is busy. With `wait` it returns when it is done.
+ */
+bool table_builder_look(struct table_builder *builder, const struct module *module,
+			uint32_t module_id, const struct symbol_search *search, bool wait);
+
+/* Ends the process. */
+void table_builder_fini(struct table_builder *builder);
+
+#endif
