@@ -28,6 +28,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
+import agent as agent_bench  # noqa: E402
 import attach as attach_bench  # noqa: E402
 import contract  # noqa: E402
 import engines  # noqa: E402
@@ -714,6 +715,10 @@ class Bench:
         """Its server, with 500 agents for 10 minutes."""
         return ingest_bench.rows(self.build, self.folder, self.options.quick)
 
+    def agent(self):
+        """What wick agent costs a busy host."""
+        return agent_bench.rows(self.wick, 60 if self.options.quick else 180)
+
     # Heap events in the recording
 
     def heap_codec(self):
@@ -736,7 +741,7 @@ MEASUREMENTS = ("overhead", "bytes_a_sample", "launch", "samples", "looking", "f
                 "layout", "top", "heap_analysis", "perf_data_to_svg", "large_perf_data_to_svg", "walking",
                 "telling", "unwinding", "kernel_walking", "machine", "signal_engine", "gperftools",
                 "thread_shares", "budget", "rates", "switches", "redis", "heap", "heap_attach", "heap_codec", "symbols",
-                "python_memory", "python_frames", "store", "ingest")
+                "python_memory", "python_frames", "store", "ingest", "agent")
 
 
 def run_like(stderr):
