@@ -32,6 +32,7 @@ SMOKE = {
         "test_engines.py::test_a_launched_program_without_frame_pointers_is_whole",
         "test_engines.py::test_time_off_the_cpu_is_that_of_the_sleep",
         "test_sample.py::test_callers_are_found_without_frame_pointers",
+        "test_python_frames.py::test_the_kernel_accepts_the_programs_that_read_python_calls",
         "test_looking.py::test_maps_lists_the_libraries_and_resolves_addresses",
         "test_looking.py::test_the_flame_graph_is_well_formed_and_self_contained")],
 }
