@@ -282,6 +282,59 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(folder)], check=True)
 
 
+CLOCK_SOURCE = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	static int (*real)(clockid_t, struct timespec *);
+	long offset = 0;
+	FILE *file;
+	int r;
+
+	if (!real)
+		real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+	r = real(clock, ret);
+	if (clock != CLOCK_REALTIME)
+		return r;
+	file = fopen(getenv("CLOCK_OFFSET"), "r");
+	if (file && fscanf(file, "%ld", &offset) == 1)
+		ret->tv_sec += offset;
+	if (file)
+		fclose(file);
+	return r;
+}
+"""
+
+
+@pytest.fixture
+def clock(tmp_path):
+    """A clock that can be set, for programs with this environment."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        pytest.skip("there is no compiler for a clock that can be set")
+    (tmp_path / "clock.c").write_text(CLOCK_SOURCE)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "clock.so", tmp_path / "clock.c", "-ldl"], check=True,
+                   timeout=TIMEOUT)
+    offset = tmp_path / "offset"
+    offset.write_text("0")
+
+    class Clock:
+        env = {"LD_PRELOAD": str(tmp_path / "clock.so"), "CLOCK_OFFSET": str(offset)}
+
+        @staticmethod
+        def step(seconds):
+            fresh = tmp_path / "offset.new"
+            fresh.write_text(str(seconds))
+            fresh.rename(offset)
+
+    return Clock
+
+
 @pytest.fixture
 def cgroup():
     """The folder of a new control group."""
