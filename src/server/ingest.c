@@ -279,11 +279,30 @@ static void make_id(const struct collector *collector, char *ret, size_t size)
 			       input->service ? input->service : "", input->time_s);
 }
 
+/*
+ * Agents number their windows, "SENDER-NUMBER", and send them in order. Other ids say nothing about
+ * what may come again. Each event of a window is a batch, so each counts for itself.
+ */
+static const char *make_sender(const struct collector *collector, char *ret, size_t size)
+{
+	const char *id = collector->input->id;
+	const char *number = strrchr(id, '-');
+
+	if (!number || number == id || !number[1] ||
+	    strspn(number + 1, "0123456789") != strlen(number + 1))
+		return NULL;
+	(void)snprintf(ret, size, "%.*s/%.40s", (int)(number - id < 200 ? number - id : 200), id,
+		       collector->event);
+	return ret;
+}
+
 static int store_all(struct collector *collector, const struct profile *profile, struct error *err)
 {
 	char id[400];
+	char sender[400];
 	struct store_batch batch = {
 		.id = id,
+		.sender = make_sender(collector, sender, sizeof(sender)),
 		.profile = profile,
 		.series = collector->series.items,
 		.series_count = collector->series.count,

@@ -141,7 +141,7 @@ int store_append(struct store *store, const struct store_batch *batch, struct er
 {
 	struct appending appending = {
 		.batch = batch,
-		.id = batch_id_of(batch->id, clock_realtime_ns() / NS_PER_SEC),
+		.id = batch_id_of(batch->id, batch->sender, clock_realtime_ns() / NS_PER_SEC),
 		.err = err,
 	};
 

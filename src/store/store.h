@@ -62,6 +62,11 @@ struct store_gap {
 /* Borrowed for the call. */
 struct store_batch {
 	const char *id; /* a batch with an id that is there already is not stored again */
+	/*
+	 * Who sends such batches in order, each until it is acknowledged. NULL: nobody knows, so
+	 * the id is remembered for a week only.
+	 */
+	const char *sender;
 	const struct profile *profile;
 	const struct store_series *series;
 	size_t series_count;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/store.h"
 
+#include <time.h>
+
 #include "store_world.h"
 
 static void stack_text(const struct profile *profile, uint32_t stack, char *ret, size_t size)
@@ -185,6 +187,56 @@ static void a_batch_that_comes_again_is_stored_once(void **state)
 	store_stats(world->store, &stats);
 	assert_int_equal(stats.duplicates, 1);
 	assert_int_equal(stats.rows, 1);
+}
+
+/* Appends a batch of a sender, whose number is its id and its value 1. */
+static int append_numbered(struct world *world, const char *sender, unsigned int number)
+{
+	struct store_series series = series_of("shop", "h1", "");
+	struct store_row row = {.time_s = START, .stack = world->stacks[0], .value = 1};
+	char id[64];
+	struct store_batch batch = {.id = id,
+				    .sender = sender,
+				    .profile = world->profile,
+				    .series = &series,
+				    .series_count = 1,
+				    .rows = &row,
+				    .row_count = 1};
+	struct error err = {0};
+	int r;
+
+	(void)snprintf(id, sizeof(id), "%s-%u", sender ? sender : "", number);
+	r = store_append(world->store, &batch, &err);
+	fail_with(r, &err);
+	return r;
+}
+
+#define DAY 86400ull
+
+/* What an agent sent last may come again after a year; what nobody numbers, within a week. */
+static void ids_are_remembered_as_long_as_a_batch_may_come_again(void **state)
+{
+	struct world *world = *state;
+	uint64_t now_s = (uint64_t)time(NULL); /* ids are stamped by the clock */
+
+	for (unsigned int i = 0; i < 40; i++)
+		assert_int_equal(append_numbered(world, "h1-run", i), 0);
+	assert_int_equal(append_numbered(world, "h2-run", 0), 0);
+	assert_int_equal(append_numbered(world, NULL, 0), 0);
+	maintain(world, now_s + 6 * DAY);
+	assert_int_equal(append_numbered(world, NULL, 0), 1);
+	maintain(world, now_s + 366 * DAY);
+	for (unsigned int round = 0; round < 2; round++) {
+		assert_int_equal(append_numbered(world, "h1-run", 39), 1);
+		assert_int_equal(append_numbered(world, "h1-run", 30), 1);
+		assert_int_equal(append_numbered(world, "h2-run", 0), 1);
+		reopen_store(world);
+	}
+	/* These can be forgotten. */
+	assert_int_equal(append_numbered(world, "h1-run", 3), 0);
+	assert_int_equal(append_numbered(world, NULL, 0), 0);
+	maintain(world, now_s + 400 * DAY);
+	assert_int_equal(append_numbered(world, "h2-run", 0), 0);
 }
 
 static uint64_t file_count(struct world *world)
@@ -557,6 +609,7 @@ int main(void)
 		TEST(answers_equal_a_sum_by_hand),
 		TEST(a_restart_changes_no_answer),
 		TEST(a_batch_that_comes_again_is_stored_once),
+		TEST(ids_are_remembered_as_long_as_a_batch_may_come_again),
 		TEST(sorting_closed_hours_changes_no_answer),
 		TEST(rows_that_come_late_are_added_to_their_hour),
 		TEST(old_rows_are_merged_with_exact_sums),
