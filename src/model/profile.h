@@ -56,10 +56,7 @@ struct profile_line {
 	uint32_t file; /* string id; 0: the file of the function, which is the usual case */
 };
 
-/*
- * lines[first_line .. +line_count) from the outermost function to the innermost
- * inlined one: all but the first are inlined frames.
- */
+/* lines[first_line .. +line_count) from the outermost function to the innermost inlined one. */
 struct profile_location {
 	uint32_t first_line;
 	uint32_t line_count;

@@ -14,11 +14,11 @@
 #include "load/load.h"
 #include "load/names/boot_id.h"
 #include "load/pipe_copy.h"
+#include "load/samples/sample_copies.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
 #include "model/memory_reading.h"
 #include "recording/format.h"
-#include "recording/sample_columns.h"
 #include "symbol/jit/jit_symbols.h"
 #include "symbol/kernel_symbols.h"
 
@@ -261,10 +261,7 @@ static uint64_t take_room(uint64_t *sum, uint64_t value)
 	return value;
 }
 
-/*
- * Adds the part of a sample in the slice of `sum` to the sum it belongs to: of the main event or of
- * another one.
- */
+/* Adds the part of a sample in the slice of `sum` to the sum of its event. */
 static int take_part(struct samples *samples, const struct sample_sum *sum, uint32_t event,
 		     uint64_t since_ns)
 {
@@ -356,20 +353,6 @@ static int take_gauge(struct samples *samples, const struct sample_batch *batch,
 							.last_ns = batch->time_ns[i]});
 }
 
-/* Few samples are copied, which spares reading the file again; of many, none. */
-static int copy_samples(struct samples *samples, const struct sample_batch *batch)
-{
-	struct sample_columns *copies = samples->copies;
-
-	if (!copies)
-		return 0;
-	if (copies->count + batch->count <= SAMPLES_COPIED_MAX)
-		return sample_columns_add(copies, batch);
-	sample_columns_fini(copies);
-	samples->copies = NULL;
-	return 0;
-}
-
 static int take_samples(void *self, const struct sample_batch *batch)
 {
 	struct samples *samples = self;
@@ -378,7 +361,7 @@ static int take_samples(void *self, const struct sample_batch *batch)
 	bool is_gauge = event != ID_NONE && samples->events.items.items[event].kind == SCHEMA_GAUGE;
 	size_t i;
 
-	if (copy_samples(samples, batch) < 0)
+	if (sample_copies_add(&samples->copies, batch) < 0)
 		return -ENOMEM;
 	samples->interrupted = samples->interrupted || event == ID_NONE ||
 			       samples->events.items.items[event].kind == SCHEMA_SAMPLED;
@@ -688,8 +671,6 @@ static int align_slices(struct samples *samples)
 static int read_all(struct samples *samples, struct recording_reader *reader, const char *name,
 		    const struct load_options *options, struct error *err)
 {
-	const struct jit_symbols *known_jit = samples->known_jit;
-	struct sample_columns *copies = samples->copies;
 	struct recording_visitor visitor = {
 		.self = samples,
 		.info = take_info,
@@ -709,8 +690,8 @@ static int read_all(struct samples *samples, struct recording_reader *reader, co
 	*samples = (struct samples){
 		.options = options,
 		.reader = reader,
-		.known_jit = known_jit,
-		.copies = copies,
+		.known_jit = samples->known_jit,
+		.copies = samples->copies,
 		.events = {.main = ID_NONE},
 		.labels = {.pairs = options->labels, .count = options->label_count},
 		.slice_ns = SHORTEST_SLICE_NS};
@@ -778,17 +759,14 @@ int samples_read(struct samples *samples, int fd, const char *name,
 	r = read_once(samples, fd, name, options, err);
 	if (r < 0 || !jit_symbols_have_shared(samples->jit)) {
 		(void)close(again); /* only opened */
-		if (r == 0)
-			load_tell_damage(options, name, &samples->damage);
-		return r;
+	} else {
+		second.known_jit = samples->jit;
+		sample_copies_clear(copies);
+		r = read_once(&second, again, name, options, err);
+		samples_fini(samples);
+		*samples = second;
+		samples->known_jit = NULL; /* it has its own now */
 	}
-	second.known_jit = samples->jit;
-	if (copies)
-		copies->count = 0;
-	r = read_once(&second, again, name, options, err);
-	samples_fini(samples);
-	*samples = second;
-	samples->known_jit = NULL; /* it has its own now */
 	if (r == 0)
 		load_tell_damage(options, name, &samples->damage);
 	return r;

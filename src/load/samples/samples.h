@@ -111,12 +111,11 @@ struct samples {
  * then kept apart by the code that was there.
  *
  * copies, which may be NULL, gets all samples one by one, or none if there are more than
- * SAMPLES_COPIED_MAX.
+ * SAMPLE_COPIES_MAX (sample_copies.h).
  */
 int samples_read(struct samples *samples, int fd, const char *name,
 		 const struct load_options *options, struct sample_columns *copies,
 		 struct error *err);
-#define SAMPLES_COPIED_MAX 100000u
 
 /* The same from memory; takes over the reader. */
 int samples_read_kept(struct samples *samples, struct recording_reader *kept, const char *name,
