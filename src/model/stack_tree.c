@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/stack_tree.h"
 
-#include <stdbool.h>
-
 int stack_tree_init(struct stack_tree *tree)
 {
 	*tree = (struct stack_tree){.hash_mask = UINT64_MAX};
@@ -91,8 +89,8 @@ int stack_tree_complete(struct stack_tree *tree)
 		struct child_place place;
 
 		tree->links.items[tree->links.count++] = (struct stack_links){0};
-		if (id == 0)
-			continue; /* the empty stack is nobody's child */
+		if (node.frame == ID_NONE)
+			continue; /* the empty stack, or a free node: nobody's child */
 		place = find_child(tree, node.parent, node.frame);
 		if (place.id == ID_NONE && file_child(tree, &place, id) < 0) {
 			tree->links.count--;
@@ -126,6 +124,35 @@ uint32_t stack_tree_child(struct stack_tree *tree, uint32_t parent, uint32_t fra
 		return ID_NONE;
 	}
 	return id;
+}
+
+void stack_tree_remove(struct stack_tree *tree, const bool *is_gone)
+{
+	size_t i;
+
+	for (i = 1; i < tree->nodes.count; i++)
+		if (is_gone[i])
+			tree->nodes.items[i] = (struct stack_node){.parent = 0, .frame = ID_NONE};
+	/* There was room for more, so it cannot fail. */
+	tree->links.count = 0;
+	id_index_clear(&tree->index);
+	(void)stack_tree_complete(tree);
+}
+
+uint32_t stack_tree_put(struct stack_tree *tree, uint32_t id, uint32_t parent, uint32_t frame)
+{
+	struct child_place place;
+
+	if (tree->links.count < tree->nodes.count && stack_tree_complete(tree) < 0)
+		return ID_NONE;
+	place = find_child(tree, parent, frame);
+	if (place.id != ID_NONE)
+		return place.id;
+	tree->nodes.items[id] = (struct stack_node){.parent = parent, .frame = frame};
+	if (file_child(tree, &place, id) == 0)
+		return id;
+	tree->nodes.items[id] = (struct stack_node){.parent = 0, .frame = ID_NONE};
+	return ID_NONE;
 }
 
 uint32_t stack_tree_depth(const struct stack_tree *tree, uint32_t node)

@@ -15,6 +15,7 @@
  * visits parents first.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/id_index.h"
@@ -56,6 +57,13 @@ int stack_tree_complete(struct stack_tree *tree);
  * in a large tree is most of the cost.
  */
 uint32_t stack_tree_append(struct stack_tree *tree, uint32_t parent, uint32_t frame);
+
+/*
+ * Removes nodes, of which no child may stay. Their ids are free: stack_tree_put() may use them for
+ * other nodes, below parents with smaller ids. The frame of a free node is ID_NONE.
+ */
+void stack_tree_remove(struct stack_tree *tree, const bool *is_gone);
+uint32_t stack_tree_put(struct stack_tree *tree, uint32_t id, uint32_t parent, uint32_t frame);
 
 /* Depth of a node: 0 for the empty stack. */
 uint32_t stack_tree_depth(const struct stack_tree *tree, uint32_t node);

@@ -45,10 +45,21 @@ static bool group_has(const struct group *group, const struct batch_id *id)
 	return false;
 }
 
+static uint16_t last_day(const struct appending *item)
+{
+	uint32_t last_s = 0;
+	size_t i;
+
+	for (i = 0; i < item->hour_count; i++)
+		last_s = item->hours[i] > last_s ? item->hours[i] : last_s;
+	return names_day(last_s);
+}
+
 /* Finds or adds the names of a batch. Most have none that is new, and need no lock. */
 static int settle_names(struct store *store, struct appending *item, struct error *err)
 {
 	const struct store_batch *batch = item->batch;
+	uint16_t day = last_day(item);
 	int r = 0;
 
 	if (batch->row_count == 0)
@@ -56,9 +67,9 @@ static int settle_names(struct store *store, struct appending *item, struct erro
 	/* Opened again meanwhile: what was not on disk has other ids now. */
 	if (item->generation != store->generation)
 		r = names_lookup_init(&item->names, batch->profile, item->names.wanted);
-	if (r == 0 && !names_has_all(&store->names, &item->names)) {
+	if (r == 0 && !names_has_all(&store->names, &item->names, day)) {
 		(void)pthread_rwlock_wrlock(&store->names_lock); /* never fails: not held by us */
-		r = names_add(&store->names, &item->names);
+		r = names_add(&store->names, &item->names, day);
 		(void)pthread_rwlock_unlock(&store->names_lock);
 	}
 	item->generation = store->generation;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "store/rewrite.h"
 #include "store/store_state.h"
+#include "store/unused_stacks.h"
 
 /* An hour is closed so long after its end: by then all agents have sent it. */
 #define GRACE_S 600u
@@ -196,6 +197,8 @@ int store_maintain(struct store *store, uint64_t now_s, struct error *err)
 		r = sort_closed(store, now_s, err);
 	if (r == 0)
 		r = prune(store, now_s, err);
+	if (r == 0)
+		r = unused_stacks_remove(store, now_s, err);
 	(void)pthread_mutex_unlock(&store->maintain_lock);
 	return r;
 }

@@ -20,10 +20,10 @@ int store_names_init(struct names *names)
 
 	*names = (struct names){0};
 	r = profile_new(&none, 1, &names->profile);
-	/* The empty stack is never new. */
-	if (r == 0 && vec_push(&names->is_used, true) < 0)
+	/* The empty stack is never new, and never removed. */
+	if (r == 0 &&
+	    (vec_push(&names->used_days, UINT16_MAX) < 0 || vec_push(&names->free_bits, 0) < 0))
 		r = -ENOMEM;
-	names->saved_stacks = 1;
 	return r;
 }
 
@@ -32,8 +32,11 @@ void store_names_fini(struct names *names)
 	profile_free(names->profile);
 	vec_fini(&names->locations);
 	id_index_fini(&names->location_index);
-	vec_fini(&names->is_used);
-	vec_fini(&names->used);
+	vec_fini(&names->used_days);
+	vec_fini(&names->free_bits);
+	vec_fini(&names->new_stacks);
+	vec_fini(&names->new_used);
+	vec_fini(&names->new_days);
 	bytes_fini(&names->text);
 	*names = (struct names){0};
 }
@@ -134,6 +137,129 @@ int names_index_location(struct names *names, uint32_t id)
 		hash_location(location, names->profile->lines.items + location->first_line), id);
 }
 
+#define BITS 64u
+
+/* The smallest free id above a parent's; ID_NONE if there is none. */
+static uint32_t find_free(const struct names *names, uint32_t parent)
+{
+	size_t word = (parent + 1) / BITS;
+	uint64_t mask = UINT64_MAX << (parent + 1) % BITS;
+
+	for (; word < names->free_bits.count; word++, mask = UINT64_MAX)
+		if (names->free_bits.items[word] & mask)
+			return (uint32_t)(word * BITS +
+					  (size_t)__builtin_ctzll(names->free_bits.items[word] &
+								  mask));
+	return ID_NONE;
+}
+
+/* Makes room in what is indexed by stack. */
+static int reserve_stack(struct names *names)
+{
+	size_t count = names->profile->stacks.nodes.count + 1;
+
+	if (vec_reserve(&names->used_days, count) < 0 ||
+	    vec_reserve(&names->free_bits, count / BITS + 1) < 0)
+		return -ENOMEM;
+	while (names->free_bits.count <= count / BITS)
+		names->free_bits.items[names->free_bits.count++] = 0;
+	return 0;
+}
+
+uint32_t names_stack(struct names *names, uint32_t parent, uint32_t location)
+{
+	struct stack_tree *stacks = &names->profile->stacks;
+	uint32_t id = stack_tree_find(stacks, parent, location);
+	uint32_t slot;
+
+	if (id != ID_NONE)
+		return id;
+	if (reserve_stack(names) < 0 ||
+	    vec_reserve(&names->new_stacks, names->new_stacks.count + 1) < 0)
+		return ID_NONE;
+	slot = find_free(names, parent);
+	id = slot == ID_NONE ? stack_tree_child(stacks, parent, location)
+			     : stack_tree_put(stacks, slot, parent, location);
+	if (id == ID_NONE)
+		return ID_NONE;
+	names->free_bits.items[id / BITS] &= ~(1ull << id % BITS);
+	if (id == names->used_days.count)
+		names->used_days.items[names->used_days.count++] = 0;
+	names->new_stacks.items[names->new_stacks.count++] = id;
+	return id;
+}
+
+int names_use_stack(struct names *names, uint32_t stack, uint16_t day)
+{
+	uint16_t *known = &names->used_days.items[stack];
+
+	if (*known >= day)
+		return 0;
+	if (vec_reserve(&names->new_used, names->new_used.count + 1) < 0 ||
+	    vec_reserve(&names->new_days, names->new_days.count + 1) < 0)
+		return -ENOMEM;
+	names->new_days.items[names->new_days.count++] = stack;
+	if (*known == 0) {
+		names->new_used.items[names->new_used.count++] = stack;
+		names->used_count++;
+	}
+	*known = day;
+	return 0;
+}
+
+int names_skip_stack(struct names *names)
+{
+	uint32_t id;
+
+	if (reserve_stack(names) < 0)
+		return -ENOMEM;
+	id = stack_tree_append(&names->profile->stacks, 0, ID_NONE);
+	if (id == ID_NONE)
+		return -ENOMEM;
+	names->used_days.items[names->used_days.count++] = 0;
+	names->free_bits.items[id / BITS] |= 1ull << id % BITS;
+	return 0;
+}
+
+int64_t names_find_unused(const struct names *names, uint16_t oldest_day, size_t limit, bool **ret)
+{
+	const struct stack_tree *stacks = &names->profile->stacks;
+	bool *is_gone = calloc(stacks->nodes.count, sizeof(*is_gone));
+	bool *is_needed = calloc(stacks->nodes.count, sizeof(*is_needed));
+	size_t count = 0;
+	size_t i;
+
+	/* Callees have larger ids, so they come first. */
+	for (i = stacks->nodes.count; is_gone && is_needed && i-- > 1 && count < limit;) {
+		struct stack_node node = stacks->nodes.items[i];
+
+		if (node.frame == ID_NONE)
+			continue;
+		is_needed[i] |= names->used_days.items[i] >= oldest_day;
+		is_needed[node.parent] |= is_needed[i];
+		is_gone[i] = !is_needed[i];
+		count += is_gone[i];
+	}
+	*ret = is_gone;
+	i = is_gone && is_needed;
+	free(is_needed);
+	return i ? (int64_t)count : -ENOMEM;
+}
+
+void names_remove_stacks(struct names *names, const bool *is_gone)
+{
+	size_t i;
+
+	stack_tree_remove(&names->profile->stacks, is_gone);
+	for (i = 1; i < names->used_days.count; i++) {
+		if (!is_gone[i])
+			continue;
+		names->used_count -= names->used_days.items[i] > 0;
+		names->used_days.items[i] = 0;
+		names->free_bits.items[i / BITS] |= 1ull << i % BITS;
+	}
+}
+
 /* The lines of an address, in place of those that it has. */
 static int rename_location(struct names *names, struct names_location *location,
 			   const struct store_naming *naming)
@@ -193,8 +319,10 @@ int names_stacks_with(const struct names *names, const names_ids *locations, nam
 	for (i = 1; i < stacks->nodes.count; i++) {
 		struct stack_node node = stacks->nodes.items[i];
 
+		if (node.frame == ID_NONE)
+			continue; /* it was removed */
 		is_within[i] = is_within[node.parent] || is_changed[node.frame];
-		if (is_within[i] && names->is_used.items[i] && vec_push(ret, (uint32_t)i) < 0)
+		if (is_within[i] && names->used_days.items[i] > 0 && vec_push(ret, (uint32_t)i) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -261,7 +389,7 @@ uint32_t names_copy_stack(struct names_copier *copier, uint32_t stack)
 	if (prepare(copier) < 0)
 		return ID_NONE;
 	/* A row whose stack is not there: its dictionary was lost. */
-	if (stack >= copier->stacks.count)
+	if (stack >= copier->stacks.count || (stack > 0 && nodes[stack].frame == ID_NONE))
 		return 0;
 	copier->path.count = 0;
 	for (; copier->stacks.items[stack] == ID_NONE; stack = nodes[stack].parent)

@@ -9,7 +9,8 @@
  *	location   a place in code: its function and line, and those inlined there
  *	function   name, file, module
  *
- * Ids are dense and never change: rows on disk refer to them. A location with a name is known by
+ * Ids are dense and never change: rows on disk refer to them. That of a stack which no row has any
+ * more is used again. A location with a name is known by
  * that name and not by its address, so that all addresses of a line are one. A location without one
  * is known by build id and address, and may be given a name later.
  *
@@ -47,14 +48,18 @@ struct names {
 	struct profile *profile; /* only its strings, functions, lines and stacks are used */
 	VEC(struct names_location) locations;
 	struct id_index location_index;
-	VEC(bool) is_used;  /* by stack: rows refer to it, so it is in the table of calls */
-	VEC(uint32_t) used; /* those stacks */
-	struct bytes text;  /* for one text at a time */
+	/* By stack: the last day whose rows have it; 0: none have. */
+	VEC(uint16_t) used_days;
+	size_t used_count;       /* stacks that rows have */
+	VEC(uint64_t) free_bits; /* by stack: the id is free */
+	struct bytes text;       /* for one text at a time */
 
-	size_t saved_functions; /* so many are on disk */
+	/* What is not on disk yet: */
+	size_t saved_functions; /* all but so many */
 	size_t saved_locations;
-	size_t saved_stacks;
-	size_t saved_used;
+	VEC(uint32_t) new_stacks;
+	VEC(uint32_t) new_used; /* not yet in the table of calls */
+	VEC(uint32_t) new_days; /* with another day */
 };
 
 int store_names_init(struct names *names); /* 0 or -ENOMEM */
@@ -67,6 +72,27 @@ uint32_t names_location(struct names *names, struct names_location key,
 /* The same without adding it: ID_NONE if there is none. */
 uint32_t names_find_location(const struct names *names, const struct names_location *key,
 			     const struct profile_line *lines);
+
+/* The id of a stack, added when missing; ID_NONE if out of memory. */
+uint32_t names_stack(struct names *names, uint32_t parent, uint32_t location);
+/* Notes that rows of this day have a stack. 0 or -ENOMEM. */
+int names_use_stack(struct names *names, uint32_t stack, uint16_t day);
+/* For reading: the next id is free, because its stack was removed. 0 or -ENOMEM. */
+int names_skip_stack(struct names *names);
+
+/*
+ * Marks stacks that no row of this day or later has, and whose callees are marked, up to limit. The
+ * caller frees *ret. Returns how many, or -ENOMEM.
+ */
+int64_t names_find_unused(const struct names *names, uint16_t oldest_day, size_t limit, bool **ret);
+/* Removes them; their ids are used again. */
+void names_remove_stacks(struct names *names, const bool *is_gone);
+
+/* The day of a time since 1970, as it is in used_days: from 1 on. */
+static inline uint16_t names_day(uint64_t time_s)
+{
+	return (uint16_t)(time_s / 86400 + 1);
+}
 
 /* Makes a location that was added to the array findable. 0 or -ENOMEM. */
 int names_index_location(struct names *names, uint32_t id);

@@ -149,7 +149,7 @@ static int find_stack(struct finder *finder, uint32_t id)
 	if (r < 0 || location == ID_NONE || parent == ID_NONE)
 		return r;
 	lookup->stacks.items[id] =
-		finder->to ? stack_tree_child(&finder->to->profile->stacks, parent, location)
+		finder->to ? names_stack(finder->to, parent, location)
 			   : stack_tree_find(&finder->names->profile->stacks, parent, location);
 	return finder->to && lookup->stacks.items[id] == ID_NONE ? -ENOMEM : 0;
 }
@@ -190,39 +190,28 @@ int names_find(const struct names *names, struct names_lookup *lookup)
 	return find_stacks(&finder);
 }
 
-bool names_has_all(const struct names *names, const struct names_lookup *lookup)
+bool names_has_all(const struct names *names, const struct names_lookup *lookup, uint16_t day)
 {
 	size_t i;
 
 	for (i = 1; i < lookup->stacks.count; i++) {
 		uint32_t id = lookup->stacks.items[i];
 
-		if (lookup->wanted[i] && (id >= names->is_used.count || !names->is_used.items[id]))
+		if (lookup->wanted[i] &&
+		    (id >= names->used_days.count || names->used_days.items[id] < day))
 			return false;
 	}
 	return true;
 }
 
-static int use_stack(struct names *names, uint32_t stack)
-{
-	if (names->is_used.items[stack])
-		return 0;
-	if (vec_push(&names->used, stack) < 0)
-		return -ENOMEM;
-	names->is_used.items[stack] = true;
-	return 0;
-}
-
-int names_add(struct names *names, struct names_lookup *lookup)
+int names_add(struct names *names, struct names_lookup *lookup, uint16_t day)
 {
 	struct finder finder = {.names = names, .to = names, .lookup = lookup};
 	size_t i;
 	int r = find_stacks(&finder);
 
-	while (r == 0 && names->is_used.count < names->profile->stacks.nodes.count)
-		r = vec_push(&names->is_used, false);
 	for (i = 1; r == 0 && i < lookup->stacks.count; i++)
 		if (lookup->wanted[i])
-			r = use_stack(names, lookup->stacks.items[i]);
+			r = names_use_stack(names, lookup->stacks.items[i], day);
 	return r;
 }

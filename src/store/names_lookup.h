@@ -29,9 +29,9 @@ void names_lookup_fini(struct names_lookup *lookup);
 
 /* Several threads may do this at once, while nobody changes the names. 0 or -ENOMEM. */
 int names_find(const struct names *names, struct names_lookup *lookup);
-/* Whether all that is wanted is known, and known to be used. */
-bool names_has_all(const struct names *names, const struct names_lookup *lookup);
-/* Adds what is missing. 0 or -ENOMEM. */
-int names_add(struct names *names, struct names_lookup *lookup);
+/* Whether all that is wanted is known, and known to be used on this day or later. */
+bool names_has_all(const struct names *names, const struct names_lookup *lookup, uint16_t day);
+/* Adds what is missing, and notes the day. 0 or -ENOMEM. */
+int names_add(struct names *names, struct names_lookup *lookup, uint16_t day);
 
 #endif

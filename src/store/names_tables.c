@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
 #include "store/database.h"
@@ -16,7 +17,8 @@ const char names_tables_sql[] =
 	"CREATE TABLE IF NOT EXISTS lines (location UINTEGER, position UINTEGER, "
 	"function UINTEGER, line UINTEGER, file VARCHAR);"
 	"CREATE TABLE IF NOT EXISTS stacks (id UINTEGER, parent UINTEGER, location UINTEGER);"
-	"CREATE TABLE IF NOT EXISTS calls (function UINTEGER, stack UINTEGER, leaf BOOLEAN);";
+	"CREATE TABLE IF NOT EXISTS calls (function UINTEGER, stack UINTEGER, leaf BOOLEAN);"
+	"CREATE TABLE IF NOT EXISTS stack_days (stack UINTEGER, day UINTEGER);";
 
 static uint32_t read_text(struct names *names, const struct answer *answer, unsigned int column,
 			  size_t row)
@@ -133,11 +135,35 @@ static int read_stacks(struct names *names, const struct answer *answer)
 			return -EBADMSG;
 		if (id[i] + 1 == stacks->nodes.count)
 			continue;
+		while (stacks->nodes.count < id[i])
+			if (names_skip_stack(names) < 0)
+				return -ENOMEM;
 		got = stack_tree_append(stacks, parent[i], location[i]);
 		if (got != id[i])
 			return got == ID_NONE ? -ENOMEM : -EBADMSG;
-		if (vec_push(&names->is_used, false) < 0)
+		if (vec_push(&names->used_days, 0) < 0)
 			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool is_stack(const struct names *names, uint32_t id)
+{
+	return id < names->used_days.count &&
+	       names->profile->stacks.nodes.items[id].frame != ID_NONE;
+}
+
+static int read_days(struct names *names, const struct answer *answer)
+{
+	const uint32_t *stack = answer_column(answer, 0);
+	const uint32_t *day = answer_column(answer, 1);
+	size_t i;
+
+	for (i = 0; i < answer->count; i++) {
+		if (!is_stack(names, stack[i]) || day[i] == 0 || day[i] > UINT16_MAX)
+			return -EBADMSG;
+		names->used_days.items[stack[i]] = (uint16_t)day[i];
+		names->used_count++;
 	}
 	return 0;
 }
@@ -148,11 +174,17 @@ static int read_used(struct names *names, const struct answer *answer)
 	size_t i;
 
 	for (i = 0; i < answer->count; i++) {
-		if (stack[i] >= names->is_used.count)
+		if (!is_stack(names, stack[i]))
 			return -EBADMSG;
-		names->is_used.items[stack[i]] = true;
-		if (vec_push(&names->used, stack[i]) < 0)
+		/* Of an older wick, which did not note days: it counts as used today. */
+		if (names->used_days.items[stack[i]] == 0 &&
+		    (vec_push(&names->new_days, stack[i]) < 0))
 			return -ENOMEM;
+		if (names->used_days.items[stack[i]] == 0) {
+			names->used_days.items[stack[i]] =
+				names_day(clock_realtime_ns() / NS_PER_SEC);
+			names->used_count++;
+		}
 	}
 	return 0;
 }
@@ -203,6 +235,7 @@ int names_load(struct names *names, struct database *database, struct duckdb_con
 		 "ORDER BY location, position",
 		 read_lines},
 		{"SELECT id, parent, location FROM stacks ORDER BY id", read_stacks},
+		{"SELECT stack, max(day) FROM stack_days GROUP BY stack", read_days},
 		{"SELECT DISTINCT stack FROM calls ORDER BY stack", read_used},
 	};
 	size_t i;
@@ -214,9 +247,11 @@ int names_load(struct names *names, struct database *database, struct duckdb_con
 		r = index_locations(names, err);
 	if (r == 0 && stack_tree_complete(&names->profile->stacks) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
-	if (r == 0)
-		names_saved(names);
-	return r;
+	if (r < 0)
+		return r;
+	names->saved_functions = names->profile->functions.count;
+	names->saved_locations = names->locations.count;
+	return 0;
 }
 
 static int save_functions(const struct names *names, struct database *database,
@@ -312,17 +347,40 @@ static int save_stacks(const struct names *names, struct database *database,
 	size_t i;
 	int r;
 
-	if (names->saved_stacks == stacks->nodes.count)
+	if (names->new_stacks.count == 0)
 		return 0;
 	r = appender_open(&to, database, connection, "stacks", "uuu", err);
 	if (r < 0)
 		return r;
-	for (i = names->saved_stacks; i < stacks->nodes.count; i++) {
+	for (i = 0; i < names->new_stacks.count; i++) {
+		uint32_t id = names->new_stacks.items[i];
 		size_t row = appender_row(&to);
 
-		appender_put_u32(&to, 0, row, (uint32_t)i);
-		appender_put_u32(&to, 1, row, stacks->nodes.items[i].parent);
-		appender_put_u32(&to, 2, row, stacks->nodes.items[i].frame);
+		appender_put_u32(&to, 0, row, id);
+		appender_put_u32(&to, 1, row, stacks->nodes.items[id].parent);
+		appender_put_u32(&to, 2, row, stacks->nodes.items[id].frame);
+	}
+	return appender_close(&to);
+}
+
+static int save_days(const struct names *names, struct database *database,
+		     struct duckdb_connection *connection, struct error *err)
+{
+	struct appender to;
+	size_t i;
+	int r;
+
+	if (names->new_days.count == 0)
+		return 0;
+	r = appender_open(&to, database, connection, "stack_days", "uu", err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < names->new_days.count; i++) {
+		uint32_t id = names->new_days.items[i];
+		size_t row = appender_row(&to);
+
+		appender_put_u32(&to, 0, row, id);
+		appender_put_u32(&to, 1, row, names->used_days.items[id]);
 	}
 	return appender_close(&to);
 }
@@ -387,8 +445,10 @@ int names_save(const struct names *names, struct database *database,
 	if (r == 0)
 		r = save_stacks(names, database, connection, err);
 	if (r == 0)
-		r = save_calls(names, names->used.items + names->saved_used,
-			       names->used.count - names->saved_used, database, connection, err);
+		r = save_calls(names, names->new_used.items, names->new_used.count, database,
+			       connection, err);
+	if (r == 0)
+		r = save_days(names, database, connection, err);
 	return r;
 }
 
@@ -396,8 +456,7 @@ void names_saved(struct names *names)
 {
 	names->saved_functions = names->profile->functions.count;
 	names->saved_locations = names->locations.count;
-	names->saved_stacks = names->profile->stacks.nodes.count;
-	names->saved_used = names->used.count;
+	names->new_stacks.count = names->new_used.count = names->new_days.count = 0;
 }
 
 static int run_listed(const char *statement, const names_ids *ids, struct database *database,
@@ -414,6 +473,34 @@ static int run_listed(const char *statement, const names_ids *ids, struct databa
 		bytes_printf(&sql, "%s%" PRIu32, i > 0 ? "," : "", ids->items[i]);
 	bytes_printf(&sql, ")");
 	r = database_run_bytes(database, connection, &sql, err);
+	bytes_fini(&sql);
+	return r;
+}
+
+int names_save_removed(const bool *is_gone, size_t count, uint16_t day, struct database *database,
+		       struct duckdb_connection *connection, struct error *err)
+{
+	struct bytes sql = {0};
+	struct appender to;
+	size_t i;
+	int r = database_run(database, connection, "CREATE TABLE gone (stack UINTEGER)", err);
+
+	if (r == 0)
+		r = appender_open(&to, database, connection, "gone", "u", err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < count; i++)
+		if (is_gone[i])
+			appender_put_u32(&to, 0, appender_row(&to), (uint32_t)i);
+	r = appender_close(&to);
+	bytes_printf(&sql,
+		     "DELETE FROM calls WHERE stack IN (SELECT stack FROM gone);"
+		     "DELETE FROM stacks WHERE id IN (SELECT stack FROM gone);"
+		     "DELETE FROM stack_days WHERE day < %u OR stack IN (SELECT stack FROM gone);"
+		     "DROP TABLE gone;",
+		     day);
+	if (r == 0)
+		r = database_run_bytes(database, connection, &sql, err);
 	bytes_fini(&sql);
 	return r;
 }

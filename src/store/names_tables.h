@@ -20,6 +20,13 @@ int names_save(const struct names *names, struct database *database,
 	       struct duckdb_connection *connection, struct error *err);
 void names_saved(struct names *names);
 
+/*
+ * Removes the stacks that are marked, of count, from the tables, and of the others the days before
+ * this one, which later days have replaced. The caller commits.
+ */
+int names_save_removed(const bool *is_gone, size_t count, uint16_t day, struct database *database,
+		       struct duckdb_connection *connection, struct error *err);
+
 /* Writes the new names of locations, and of the stacks that they are in. The caller commits. */
 int names_save_renamed(const struct names *names, const names_ids *locations,
 		       struct database *database, struct duckdb_connection *connection,

@@ -262,7 +262,7 @@ void store_stats(struct store *store, struct store_stats *ret)
 	ret->bytes = ret->file_bytes + file_bytes(store, "store.duckdb") +
 		     file_bytes(store, "store.duckdb.wal");
 	(void)pthread_rwlock_rdlock(&store->names_lock); /* likewise */
-	ret->stacks = store->names.used.count;
+	ret->stacks = store->names.used_count;
 	ret->functions = store->names.profile ? store->names.profile->functions.count : 0;
 	ret->series =
 		store->series.keys.entries.count > 0 ? store->series.keys.entries.count - 1 : 0;

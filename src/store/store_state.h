@@ -56,6 +56,7 @@ struct store {
 
 	pthread_rwlock_t names_lock;
 	struct names names;
+	uint16_t unused_day; /* stacks that were used last before this day are removed */
 	struct series_table series;
 
 	atomic_uint_fast64_t batch_count;
