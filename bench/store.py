@@ -6,7 +6,7 @@
 
 The rows are made once, by store_bench, and stay in BUILD/bench-data/store; --quick takes 5 million.
 Batches have 80,000 rows. A figure is the best of five, as seconds of wall and of CPU. Without libduckdb.so nothing
-is measured.
+is measured. Beside it, if it is there, clickhouse-server of Debian has the same rows (clickhouse.py).
 """
 import argparse
 import os
@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 
+import clickhouse
 from results import NONE, Row
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -57,21 +58,34 @@ def rows(build, folder, quick):
         return [Row("store", NONE, "no libduckdb.so (scripts/fetch-duckdb)", NONE, NONE, None)]
     millions = QUICK_MILLIONS if quick else MILLIONS
     filled = fill(build, folder / f"store-{millions}", millions, BATCH_S)
+    peer = clickhouse.measure(build, folder / f"clickhouse-{millions}", millions, BATCH_S)
     wall, cpu = filled["append"]
     per_cpu = filled["rows"][0] / cpu
-    table = [Row(f"store: {filled['rows'][0] / 1e6:.0f} million rows appended, rows per second", NONE,
+    table = [Row(f"store: {filled['rows'][0] / 1e6:.0f} million rows appended, rows per second",
+                 peer_text(peer, "append", lambda took: f"{peer['rows'][0] / took[0] / 1e6:.2f} million, "
+                                                        f"{peer['rows'][0] / took[1] / 1e6:.2f} per CPU"),
                  f"{filled['rows'][0] / wall / 1e6:.2f} million, {per_cpu / 1e6:.2f} per CPU", NONE,
                  "≥ 1 million per CPU", per_cpu >= ROWS_GOAL),
-             Row("store: bytes a row at rest", NONE, f"{filled['bytes-per-row'][0]:.2f}", NONE,
+             Row("store: bytes a row at rest", peer_text(peer, "bytes-per-row", lambda size: f"{size[0]:.2f}"),
+                 f"{filled['bytes-per-row'][0]:.2f}", ratio(peer, "bytes-per-row", filled["bytes-per-row"][0]),
                  f"≤ {BYTES_GOAL}", filled["bytes-per-row"][0] <= BYTES_GOAL),
              Row("store: CPU to sort an hour", NONE, f"{filled['sort'][1] / 24 * MILLIONS / millions:.1f} s", NONE,
                  NONE, None)]
     found = ask(build, "ask", folder / f"store-{millions}")
     for name, (what, goal) in QUESTIONS.items():
         wall, cpu = found[name]
-        table.append(Row(f"store: {what}", NONE, f"{wall:.3f} s, CPU {cpu:.3f} s", NONE,
+        table.append(Row(f"store: {what}", peer_text(peer, name, lambda took: f"{took[0]:.3f} s, CPU {took[1]:.3f} s"),
+                         f"{wall:.3f} s, CPU {cpu:.3f} s", ratio(peer, name, wall),
                          f"≤ {goal} s" if goal else NONE, wall <= goal if goal else None))
     return table
+
+
+def peer_text(peer, name, words):
+    return "ClickHouse 18.16: " + words(peer[name]) if peer and name in peer else NONE
+
+
+def ratio(peer, name, ours):
+    return f"×{ours / peer[name][0]:.2f}" if peer and name in peer else NONE
 
 
 def main():
@@ -83,7 +97,7 @@ def main():
     folder = build / "bench-data"
     folder.mkdir(exist_ok=True)
     for row in rows(build, folder, options.quick):
-        print(f"{row[0]:60} {row[2]:45} {row[4]}")
+        print(f"{row.what:60} {row.wick:45} {row.goal:20} {row.perf}")
     return 0
 
 

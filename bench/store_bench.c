@@ -6,11 +6,13 @@
  *
  *	store_bench fill FOLDER [MILLIONS OF ROWS [SECONDS OF A BATCH]]
  *	store_bench ask FOLDER
+ *	store_bench dump samples|stacks|calls [MILLIONS [SECONDS]]
  *
  * 115.2 million rows are the whole day, fewer its first hours. A batch is 60 s of one host: 8,000
  * rows.
  *
- * Each line is "name seconds-of-wall seconds-of-CPU", or "name number".
+ * Each line is "name seconds-of-wall seconds-of-CPU", or "name number". dump writes the same rows
+ *for another database: samples in the format RowBinary of ClickHouse, the rest as text.
  */
 
 #include <errno.h>
@@ -199,19 +201,108 @@ static void maintain(struct day *day, uint64_t now_s)
 	day->maintain_cpu_s += cpu_s() - cpu;
 }
 
-static void fill(struct store *store, double millions, uint32_t window_s)
+static struct day *make_day(uint32_t window_s)
 {
 	struct day *day = calloc(1, sizeof(*day));
-	struct store_stats stats;
-	uint32_t time_s;
 
 	check(day ? 0 : -ENOMEM, &(struct error){.text = "out of memory"});
-	day->store = store;
 	day->window_s = window_s - window_s % BUCKET_S;
 	day->rows = calloc(SERVICES * (window_s / BUCKET_S) * (HOT + RARE), sizeof(*day->rows));
 	check(day->rows ? 0 : -ENOMEM, &(struct error){.text = "out of memory"});
 	day->profile = make_profile(day->stacks);
 	make_series(day);
+	return day;
+}
+
+static void free_day(struct day *day)
+{
+	profile_free(day->profile);
+	free(day->rows);
+	free(day);
+}
+
+static void put(const void *data, size_t size)
+{
+	if (fwrite(data, size, 1, stdout) != 1)
+		check(-EIO, &(struct error){.text = "cannot write"});
+}
+
+/* A row of (service, series, time, stack, samples, value), of 2, 4, 4, 4, 4 and 8 bytes. */
+static void dump_row(const struct store_row *row, uint32_t host)
+{
+	uint16_t service = (uint16_t)row->series;
+	uint32_t numbers[] = {host * SERVICES + row->series, row->time_s, row->stack,
+			      (uint32_t)row->samples};
+
+	put(&service, sizeof(service));
+	put(numbers, sizeof(numbers));
+	put(&row->value, sizeof(row->value));
+}
+
+static void dump_samples(struct day *day, double millions)
+{
+	uint32_t time_s;
+
+	for (time_s = START_S; (double)day->row_count < millions * 1e6; time_s += day->window_s)
+		for (uint32_t host = 0; host < HOSTS; host++) {
+			size_t n = make_window(day, time_s);
+
+			for (size_t i = 0; i < n; i++)
+				dump_row(&day->rows[i], host);
+			day->row_count += n;
+		}
+}
+
+static const char *function_of(const struct profile *profile, uint32_t node)
+{
+	const struct profile_location *location =
+		&profile->locations.items[profile->stacks.nodes.items[node].frame];
+	uint32_t function = profile->lines.items[location->first_line].function;
+
+	return profile_text(profile, profile->functions.items[function].name);
+}
+
+/* The functions of each stack, leaf first: in one line, or each in its own. */
+static void dump_names(const struct day *day, bool is_calls)
+{
+	const struct stack_node *nodes = day->profile->stacks.nodes.items;
+
+	for (uint32_t i = 0; i < SERVICES * STACKS; i++) {
+		uint32_t stack = day->stacks[i];
+
+		if (!is_calls)
+			(void)printf("%u\t", stack); /* a failure shows at the end */
+		for (uint32_t node = stack; node != 0; node = nodes[node].parent) {
+			if (is_calls)
+				(void)printf("%s\t%u\t%d\n", function_of(day->profile, node), stack,
+					     node == stack);
+			else
+				(void)printf("%s;", function_of(day->profile, node));
+		}
+		if (!is_calls)
+			(void)printf("\n");
+	}
+}
+
+static int dump(const char *what, double millions, uint32_t window_s)
+{
+	struct day *day = make_day(window_s);
+
+	if (strcmp(what, "samples") == 0)
+		dump_samples(day, millions);
+	else
+		dump_names(day, strcmp(what, "calls") == 0);
+	free_day(day);
+	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}
+
+static void fill(struct store *store, double millions, uint32_t window_s)
+{
+	struct day *day = make_day(window_s);
+	struct store_stats stats;
+	uint32_t time_s;
+
+	day->store = store;
 	for (time_s = START_S; (double)day->row_count < millions * 1e6; time_s += day->window_s) {
 		if (time_s % HOUR_S == 0)
 			maintain(day, time_s + 700);
@@ -227,9 +318,7 @@ static void fill(struct store *store, double millions, uint32_t window_s)
 	(void)printf("sort %.3f %.3f\n", day->maintain_s, day->maintain_cpu_s);
 	(void)printf("bytes-per-row %.3f\n", (double)stats.file_bytes / (double)stats.rows);
 	(void)printf("bytes-of-names %.0f\n", (double)(stats.bytes - stats.file_bytes));
-	profile_free(day->profile);
-	free(day->rows);
-	free(day);
+	free_day(day);
 }
 
 struct question {
@@ -339,6 +428,8 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: store_bench fill|ask FOLDER [MILLIONS [SECONDS]]\n");
 		return 2;
 	}
+	if (strcmp(argv[1], "dump") == 0)
+		return dump(argv[2], millions, (uint32_t)window_s);
 	check(store_open(&config, &store, &err), &err);
 	(void)printf("open %.3f 0\n", (double)(clock_monotonic_ns() - begin_ns) / 1e9);
 	if (strcmp(argv[1], "fill") == 0)
