@@ -29,6 +29,7 @@ struct arguments {
 	char seconds[24];
 	char rate[24];
 	char overhead[32];
+	char breaker[32];
 	char sample[32];
 	char path[64]; /* of the recording, in memory */
 };
@@ -50,6 +51,11 @@ static void put_pids(struct arguments *arguments, const struct capture *capture)
 					 "%s%d", i > 0 ? "," : "", (int)capture->pids[i]);
 }
 
+static const char *program_of(const struct capture *capture)
+{
+	return capture->kind == CAPTURE_HEAP ? "heap" : "record";
+}
+
 static void set_record(struct arguments *arguments, const struct capture *capture)
 {
 	/* Each fits. */
@@ -60,7 +66,8 @@ static void set_record(struct arguments *arguments, const struct capture *captur
 	(void)snprintf(arguments->sample, sizeof(arguments->sample), "%" PRIu64,
 		       capture->sample_bytes);
 	put_pids(arguments, capture);
-	add(arguments, OWN_PROGRAM, capture->kind == CAPTURE_CPU ? "record" : "heap");
+	(void)snprintf(arguments->breaker, sizeof(arguments->breaker), "%.3f", capture->breaker);
+	add(arguments, OWN_PROGRAM, program_of(capture));
 	if (capture->pid_count > 0)
 		add(arguments, "-p", arguments->pids);
 	else
@@ -71,8 +78,12 @@ static void set_record(struct arguments *arguments, const struct capture *captur
 		add(arguments, "--sample", arguments->sample);
 		return;
 	}
-	add(arguments, "-F", arguments->rate);
+	if (capture->kind == CAPTURE_OFFCPU)
+		add(arguments, "--mode", "offcpu");
+	else
+		add(arguments, "-F", arguments->rate);
 	add(arguments, "--overhead", capture->overhead > 0 ? arguments->overhead : "off");
+	add(arguments, "--breaker", capture->breaker > 0 ? arguments->breaker : "off");
 }
 
 /* Why nothing was recorded. */
@@ -85,12 +96,21 @@ static int explain(const struct capture *capture, int status, struct error *err)
 			return -ESRCH;
 		}
 	if (status == -ETIMEDOUT)
-		(void)error_set(err, -EIO, "recording took too long and was ended");
+		(void)error_set(err, -EIO, "wick %s took too long and was ended",
+				program_of(capture));
 	else
-		(void)error_set(err, -EIO, "recording failed with status %d", status);
+		(void)error_set(err, -EIO, "wick %s failed with status %d", program_of(capture),
+				status);
 	error_remedy(err, "try it on the host, which says why: wick %s -p PID -d 5",
-		     capture->kind == CAPTURE_CPU ? "record" : "heap");
+		     program_of(capture));
 	return -EIO;
+}
+
+static int tell_end(const char *program, struct error *err)
+{
+	(void)error_set(err, -ECANCELED, "wick %s was ended, because the agent ends", program);
+	error_remedy(err, "ask again when the agent runs");
+	return -ECANCELED;
 }
 
 static int convert(const struct arguments *arguments, const atomic_bool *stop, struct bytes *out,
@@ -102,6 +122,8 @@ static int convert(const struct arguments *arguments, const atomic_bool *stop, s
 
 	if (r == 0)
 		return 0;
+	if (atomic_load(stop))
+		return tell_end("export", err);
 	(void)error_set(err, -EIO, "the recording cannot be converted: status %d", r);
 	error_remedy(err, "try it on the host, which says why: wick export --format pprof");
 	return -EIO;
@@ -124,6 +146,6 @@ int capture_run(const struct capture *capture, const atomic_bool *stop, struct b
 			      stop, &ignored);
 	bytes_fini(&ignored);
 	if (atomic_load(stop))
-		return error_set(err, -ECANCELED, "the agent ends");
+		return tell_end(program_of(capture), err);
 	return r != 0 ? explain(capture, r, err) : convert(&arguments, stop, out, err);
 }

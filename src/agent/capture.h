@@ -23,6 +23,7 @@ struct error;
 
 enum capture_kind {
 	CAPTURE_CPU,
+	CAPTURE_OFFCPU,
 	CAPTURE_HEAP, /* of one process: probes are placed on its allocator */
 };
 
@@ -32,7 +33,8 @@ struct capture {
 	size_t pid_count;
 	uint32_t seconds;
 	uint32_t rate_hz;      /* CAPTURE_CPU */
-	double overhead;       /* CAPTURE_CPU: percent, as --overhead */
+	double overhead;       /* not for CAPTURE_HEAP: percent, as --overhead; 0: any */
+	double breaker;        /* likewise, as --breaker; 0: none */
 	uint64_t sample_bytes; /* CAPTURE_HEAP: mean distance of samples */
 };
 

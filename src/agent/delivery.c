@@ -2,16 +2,20 @@
 #include "agent/delivery.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/file/outfile.h"
 
 #define PATIENCE_MS 3000u /* for the last windows, when the agent ends */
 
 struct delivery {
 	struct spool *spool;
 	struct pusher *pusher; /* NULL: nothing is sent */
+	pthread_mutex_t lock;  /* held while a window is written: the spool has one writer */
 	char id[SPOOL_ID_MAX]; /* of the window being written */
 };
 
@@ -29,6 +33,7 @@ int delivery_open(const struct delivery_config *config, struct delivery **ret, s
 
 	if (!delivery)
 		return error_set(err, -ENOMEM, "out of memory");
+	(void)pthread_mutex_init(&delivery->lock, NULL); /* never fails on Linux */
 	r = spool_open(&config->spool, &delivery->spool, err);
 	pusher.spool = delivery->spool;
 	if (r == 0 && config->url)
@@ -46,30 +51,55 @@ void delivery_close(struct delivery *delivery)
 		return;
 	pusher_stop(delivery->pusher, PATIENCE_MS);
 	spool_close(delivery->spool);
+	(void)pthread_mutex_destroy(&delivery->lock);
 	free(delivery);
 }
 
+/* From a descriptor on, until end(). */
 static int begin(void *self, const char *id, struct error *err)
 {
 	struct delivery *delivery = self;
+	int fd;
 
+	(void)pthread_mutex_lock(&delivery->lock);
 	(void)snprintf(delivery->id, sizeof(delivery->id), "%s", id);
-	return spool_begin(delivery->spool, err);
+	fd = spool_begin(delivery->spool, err);
+	if (fd < 0)
+		(void)pthread_mutex_unlock(&delivery->lock);
+	return fd;
 }
 
 static int end(void *self, const struct window_totals *totals, struct error *err)
 {
 	struct delivery *delivery = self;
-	int r;
+	int r = 0;
 
-	if (!totals) {
+	if (totals)
+		r = spool_commit(delivery->spool, delivery->id, err);
+	else
 		spool_abort(delivery->spool);
-		return 0;
-	}
-	r = spool_commit(delivery->spool, delivery->id, err);
-	if (r == 0 && delivery->pusher)
+	(void)pthread_mutex_unlock(&delivery->lock);
+	if (totals && r == 0 && delivery->pusher)
 		pusher_wake(delivery->pusher);
 	return r;
+}
+
+int delivery_add(struct delivery *delivery, const char *id, const void *data, size_t size,
+		 struct error *err)
+{
+	const struct window_totals totals = {.bytes = size};
+	int fd = begin(delivery, id, err);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = outfile_write_all(fd, data, size);
+	if (close(fd) < 0 && r == 0)
+		r = -errno;
+	if (r == 0)
+		return end(delivery, &totals, err);
+	(void)end(delivery, NULL, NULL); /* r is reported */
+	return error_errno(err, r, "cannot write window %s to the spool", id);
 }
 
 static bool order(void *self, struct burst_order *ret)

@@ -30,6 +30,10 @@ void delivery_close(struct delivery *delivery); /* NULL is fine */
 
 struct agent_output delivery_output(struct delivery *delivery);
 
+/* Adds a complete window, from any thread. */
+int delivery_add(struct delivery *delivery, const char *id, const void *data, size_t size,
+		 struct error *err);
+
 void delivery_stats(struct delivery *delivery, struct spool_stats *ret_spool,
 		    struct pusher_stats *ret_pusher);
 

@@ -27,7 +27,7 @@ struct pull_config {
 	const char *const *rules; /* see service_rules.h */
 	size_t rule_count;
 	uint32_t rate_hz;
-	double overhead;         /* percent, of each recording */
+	double overhead;         /* percent, of each recording; 0: any */
 	const char *const *heap; /* services whose heap may be recorded */
 	size_t heap_count;
 	uint64_t heap_sample_bytes;

@@ -15,7 +15,7 @@
 #include "base/number.h"
 #include "base/scope.h"
 
-static int read_comm(pid_t pid, struct process_facts *facts)
+int service_pids_comm(pid_t pid, struct process_facts *facts)
 {
 	char path[64];
 	char text[64];
@@ -38,7 +38,7 @@ int service_pids_name(const struct service_rules *rules, pid_t pid, char *ret, s
 	int r = process_facts_read(pid, &facts);
 
 	if (r == 0)
-		r = read_comm(pid, &facts);
+		r = service_pids_comm(pid, &facts);
 	if (r == 0)
 		service_rules_name(rules, &facts, ret, size);
 	return r;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct process_facts;
 struct service_rules;
 
 /*
@@ -21,5 +22,8 @@ size_t service_pids_find(const struct service_rules *rules, const char *service,
 
 /* The service of a process. Returns 0, or -ESRCH if there is no such process. */
 int service_pids_name(const struct service_rules *rules, pid_t pid, char *ret, size_t size);
+
+/* Sets the name of its command. The same results. */
+int service_pids_comm(pid_t pid, struct process_facts *facts);
 
 #endif

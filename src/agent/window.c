@@ -118,21 +118,18 @@ static bool is_named(const struct profile *names, uint32_t location)
 	return names->functions.items[function].origin != ORIGIN_UNKNOWN;
 }
 
-static int put_named_stack(struct window_writer *self, const struct live_row *row, uint32_t *ret)
+/* A stack of a profile, which so many samples have. */
+static int put_profile_stack(struct window_writer *self, const struct profile *names, uint32_t node,
+			     uint64_t samples, uint32_t *ret)
 {
-	const struct profile *names;
-	uint32_t node;
-	size_t depth;
-	int r = live_profile_stack(self->live, row->stack, &names, &node);
+	size_t depth = stack_tree_depth(&names->stacks, node);
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	depth = stack_tree_depth(&names->stacks, node);
 	if (vec_reserve(&self->frames, depth) < 0)
 		return -ENOMEM;
 	self->frames.count = depth;
 	if (depth > 0 && !is_named(names, names->stacks.nodes.items[node].frame))
-		self->totals.unnamed += row->samples;
+		self->totals.unnamed += samples;
 	for (; depth-- > 0 && r == 0; node = names->stacks.nodes.items[node].parent) {
 		uint32_t location = names->stacks.nodes.items[node].frame;
 		struct frame *frame = &self->frames.items[depth];
@@ -145,6 +142,15 @@ static int put_named_stack(struct window_writer *self, const struct live_row *ro
 			r = put_place(self, names, location, &frame->a);
 	}
 	return r < 0 ? r : sink_stack(self->sink, self->frames.items, self->frames.count, ret);
+}
+
+static int put_named_stack(struct window_writer *self, const struct live_row *row, uint32_t *ret)
+{
+	const struct profile *names;
+	uint32_t node;
+	int r = live_profile_stack(self->live, row->stack, &names, &node);
+
+	return r < 0 ? r : put_profile_stack(self, names, node, row->samples, ret);
 }
 
 /* A process has one thread here: its samples were added up. */
@@ -256,7 +262,8 @@ static void put_facts(struct window_writer *self)
 	recording_writer_info(self->writer, "title", text);
 	recording_writer_info(self->writer, "wick", WICK_VERSION);
 	recording_writer_info(self->writer, "engine", window->engine);
-	recording_writer_info(self->writer, "event", "cpu-clock");
+	if (self->live)
+		recording_writer_info(self->writer, "event", "cpu-clock");
 	put_host(self);
 	recording_writer_info(self->writer, "agent.host", window->host);
 	recording_writer_info(self->writer, "agent.version", WICK_VERSION);
@@ -265,9 +272,11 @@ static void put_facts(struct window_writer *self)
 	put_number(self, "window.end", window->end_ns + window->to_real_ns);
 	(void)snprintf(text, sizeof(text), "%g", (double)window->bucket_ns / 1e9);
 	recording_writer_info(self->writer, "window.bucket", text);
-	put_number(self, "rate.asked", window->asked_hz);
-	(void)snprintf(text, sizeof(text), "%.2f", window->achieved_hz);
-	recording_writer_info(self->writer, "rate.achieved", text);
+	if (window->asked_hz > 0) {
+		put_number(self, "rate.asked", window->asked_hz);
+		(void)snprintf(text, sizeof(text), "%.2f", window->achieved_hz);
+		recording_writer_info(self->writer, "rate.achieved", text);
+	}
 	put_gaps(self);
 	for (size_t i = 0; i < window->fact_count; i++)
 		recording_writer_info(self->writer, window->facts[i].key, window->facts[i].value);
@@ -323,6 +332,32 @@ static int put_all(struct window_writer *self, struct error *err)
 	return recording_writer_finish(self->writer, err);
 }
 
+static int open_writer(struct window_writer *self, int fd, struct error *err)
+{
+	int r = recording_writer_open(fd, "a window", &self->writer, err);
+
+	if (r < 0) {
+		(void)close(fd); /* nothing was written */
+		return r;
+	}
+	self->sink = recording_writer_sink(self->writer);
+	return 0;
+}
+
+static void close_writer(struct window_writer *self, int r, struct window_totals *ret)
+{
+	self->totals.bytes = recording_writer_bytes(self->writer);
+	if (r == 0 && ret)
+		*ret = self->totals;
+	id_transfer_fini(&self->transfer);
+	vec_fini(&self->threads);
+	vec_fini(&self->labels);
+	vec_fini(&self->places);
+	vec_fini(&self->modules);
+	vec_fini(&self->frames);
+	recording_writer_free(self->writer);
+}
+
 int window_write(const struct window *window, struct live_profile *live,
 		 const struct services *services, int fd, struct window_totals *ret,
 		 struct error *err)
@@ -331,24 +366,113 @@ int window_write(const struct window *window, struct live_profile *live,
 				     .live = live,
 				     .services = services,
 				     .dictionary = live_profile_dictionary(live)};
-	int r = recording_writer_open(fd, "a window", &self.writer, err);
+	int r = open_writer(&self, fd, err);
 
-	if (r < 0) {
-		(void)close(fd); /* nothing was written */
+	if (r < 0)
 		return r;
-	}
-	self.sink = recording_writer_sink(self.writer);
 	self.transfer = (struct id_transfer){.from = self.dictionary, .to = self.sink};
 	r = put_all(&self, err);
-	self.totals.bytes = recording_writer_bytes(self.writer);
-	if (r == 0 && ret)
-		*ret = self.totals;
-	id_transfer_fini(&self.transfer);
-	vec_fini(&self.threads);
-	vec_fini(&self.labels);
-	vec_fini(&self.places);
-	vec_fini(&self.modules);
-	vec_fini(&self.frames);
-	recording_writer_free(self.writer);
+	close_writer(&self, r, ret);
+	return r;
+}
+
+/* The process of a thread of the profile, with its labels. */
+static int put_profile_thread(struct window_writer *self, const struct window_profile *from,
+			      uint32_t id, uint32_t *ret_thread, uint32_t *ret_labels)
+{
+	const struct profile_thread *known = &from->profile->threads.items[id];
+	const char *comm = profile_text(from->profile, known->process_comm);
+	struct process process = {.pid = known->pid, .comm = comm, .executable = ""};
+	struct thread thread = {.tid = known->pid, .comm = comm};
+	struct label labels[LABELS_MAX];
+	uint32_t *made = slot(&self->threads, id);
+	uint32_t *set = slot(&self->labels, id);
+	int r = made && set ? 0 : -ENOMEM;
+
+	if (r == 0 && *made == ID_NONE) {
+		r = sink_process(self->sink, &process, &thread.process);
+		if (r == 0)
+			r = sink_thread(self->sink, &thread, made);
+		if (r == 0)
+			r = sink_labels(self->sink, labels,
+					from->labels(from->self, (pid_t)known->pid, labels), set);
+	}
+	if (r == 0) {
+		*ret_thread = *made;
+		*ret_labels = *set;
+	}
+	return r;
+}
+
+static int put_entry(struct window_writer *self, const struct window_profile *from, size_t at,
+		     uint32_t value)
+{
+	const struct profile_entry *entry = &from->profile->entries.items[at];
+	const int64_t *values = profile_entry_values(from->profile, at);
+	bool is_counted = strcmp(from->profile->value_types[0].name, "samples") == 0;
+	uint64_t weight = values[value] > 0 ? (uint64_t)values[value] : 0;
+	uint64_t times = is_counted && values[0] > 0 ? (uint64_t)values[0] : 1;
+	uint32_t stack;
+	uint32_t thread;
+	uint32_t labels;
+	uint32_t cpu = 0;
+	struct sample_batch batch = {
+		.schema = self->schema,
+		.count = 1,
+		.stack = &stack,
+		.thread = &thread,
+		.cpu = &cpu,
+		.labels = &labels,
+		.time_ns = &self->window->start_ns,
+		.weight = &weight,
+		.times = &times,
+	};
+	int r;
+
+	if (weight == 0)
+		return 0;
+	r = put_profile_stack(self, from->profile, entry->stack, times, &stack);
+	if (r == 0)
+		r = put_profile_thread(self, from, entry->thread, &thread, &labels);
+	if (r < 0)
+		return r;
+	self->totals.rows++;
+	self->totals.samples += times;
+	return sink_batch(self->sink, &batch, NULL);
+}
+
+/* One type after the other: each change starts a new chunk in the file. */
+static int put_values(struct window_writer *self, const struct window_profile *from)
+{
+	const struct profile *profile = from->profile;
+	int r = 0;
+
+	for (uint32_t value = 0; value < profile->value_count && r == 0; value++) {
+		const struct value_type *type = &profile->value_types[value];
+		struct schema schema = {
+			.event = type->name, .value = type->name, .unit = type->unit};
+
+		if (!from->wants(type->name))
+			continue;
+		r = sink_schema(self->sink, &schema, &self->schema);
+		for (size_t i = 0; i < profile->entries.count && r == 0; i++)
+			r = put_entry(self, from, i, value);
+	}
+	return r;
+}
+
+int window_write_profile(const struct window *window, const struct window_profile *from, int fd,
+			 struct window_totals *ret, struct error *err)
+{
+	struct window_writer self = {.window = window};
+	int r = open_writer(&self, fd, err);
+
+	if (r < 0)
+		return r;
+	put_facts(&self);
+	r = put_values(&self, from);
+	r = r < 0 ? error_errno(err, r, "cannot store window %s", window->id)
+		  : recording_writer_finish(self.writer, err);
+	close_writer(&self, r, ret);
 	return r;
 }

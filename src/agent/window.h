@@ -10,11 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/vec.h"
 
 struct error;
+struct label;
 struct live_profile;
+struct profile;
 struct services;
 
 /* A time without samples. CLOCK_MONOTONIC, like all times here. */
@@ -37,7 +40,7 @@ struct window {
 	uint64_t end_ns;
 	uint64_t bucket_ns; /* length of the slices of the profile */
 	const char *engine;
-	uint32_t asked_hz;
+	uint32_t asked_hz; /* 0: it was not sampled at a rate */
 	double achieved_hz;
 	bool by_address; /* names are left to the reader: build ids and addresses are written */
 	const struct window_gap *gaps;
@@ -61,5 +64,18 @@ struct window_totals {
 int window_write(const struct window *window, struct live_profile *live,
 		 const struct services *services, int fd, struct window_totals *ret,
 		 struct error *err);
+
+/* What was recorded of some processes in another way. */
+struct window_profile {
+	const struct profile *profile;
+	bool (*wants)(const char *type); /* which values become types of the window */
+	/* The labels of a process: fills at most LABELS_MAX and returns their number. */
+	size_t (*labels)(void *self, pid_t pid, struct label *ret);
+	void *self;
+};
+
+/* The same for a profile: all of it is in the first bucket. Sets no weight in *ret. */
+int window_write_profile(const struct window *window, const struct window_profile *from, int fd,
+			 struct window_totals *ret, struct error *err);
 
 #endif

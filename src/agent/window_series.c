@@ -14,9 +14,16 @@
 #include "model/entity.h"
 #include "model/profile.h"
 
-int window_load(const void *data, size_t size, struct profile **ret, struct error *err)
+int window_load_fd(int fd, struct profile **ret, struct error *err)
 {
 	struct load_options options = LOAD_OPTIONS_DEFAULT;
+
+	options.no_files = true; /* it has its names */
+	return load_profile_fd(fd, "a window", &options, ret, err);
+}
+
+int window_load(const void *data, size_t size, struct profile **ret, struct error *err)
+{
 	SCOPED(fd) int fd = memfd_create("wick-window", MFD_CLOEXEC);
 	int r;
 
@@ -27,8 +34,7 @@ int window_load(const void *data, size_t size, struct profile **ret, struct erro
 		r = -errno;
 	if (r < 0)
 		return error_errno(err, r, "cannot hold a window in memory");
-	options.no_files = true; /* it has its names */
-	return load_profile_fd(scope_take_fd(&fd), "a window", &options, ret, err);
+	return window_load_fd(scope_take_fd(&fd), ret, err);
 }
 
 static bool is_label(const char *key)

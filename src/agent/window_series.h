@@ -26,6 +26,8 @@ typedef int window_series_fn(void *self, const struct window_series *series, str
 
 /* Reads a recording in memory. The caller releases *ret with profile_free(). */
 int window_load(const void *data, size_t size, struct profile **ret, struct error *err);
+/* The same from a descriptor at its start, which it takes over. */
+int window_load_fd(int fd, struct profile **ret, struct error *err);
 
 /* What fn gets is valid during the call. The order depends only on the profile. */
 int window_each_series(const struct profile *profile, window_series_fn *fn, void *self,

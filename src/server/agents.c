@@ -54,7 +54,9 @@ static void update(struct agent *agent, const struct window *window, const char 
 	if (window->end_s >= agent->window_end_s) {
 		agent->window_start_s = window->start_s;
 		agent->window_end_s = window->end_s;
-		agent->last = window->numbers;
+		/* Windows of waits and of heaps say nothing about the sampling. */
+		if (window->numbers.rate_asked > 0)
+			agent->last = window->numbers;
 	}
 	agent->samples += window->numbers.samples;
 	agent->lost += window->numbers.lost;

@@ -17,6 +17,7 @@
 #include "agent/agent_metrics.h"
 #include "agent/delivery.h"
 #include "agent/pull.h"
+#include "agent/side_windows.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -44,6 +45,7 @@ struct agent_options {
 	const char *listen_tokens;
 	const char *tls_cert;
 	const char *tls_key;
+	struct option_list offcpu;
 	struct option_list heap;
 	uint64_t heap_sample_bytes;
 	const char *token_file;
@@ -79,7 +81,8 @@ struct agent_command {
 	char spool[PATH_MAX];
 	char token[TOKEN_MAX];
 	struct delivery *delivery;
-	struct pull *pull; /* NULL: nothing can be fetched */
+	struct pull *pull;         /* NULL: nothing can be fetched */
+	struct side_windows *side; /* NULL: only CPUs are sampled */
 	char listen_address[128];
 	char token_folder[PATH_MAX];
 	char token_path[PATH_MAX + 8];
@@ -170,6 +173,8 @@ static const char *conflict(const struct agent_options *options)
 		return "--symbolize server works with --push-as wick only";
 	if (options->once_ns > 0 && options->listen)
 		return "--listen and --once cannot be combined";
+	if (options->once_ns > 0 && (options->offcpu.count > 0 || options->heap.count > 0))
+		return "--once samples CPUs only: it cannot be combined with --offcpu or --heap";
 	return NULL;
 }
 
@@ -286,6 +291,8 @@ static void reload(void *self, struct agent *agent)
 			     err.text, err.remedy);
 		return;
 	}
+	if (command->side)
+		side_windows_reload(command->side, &services);
 	if (command->reloaded.options)
 		command_values_fini(&command->reloaded);
 	command->reloaded = fresh;
@@ -340,7 +347,42 @@ static void take_stats(void *self, const struct agent_stats *stats)
 	(void)pthread_mutex_lock(&command->stats_lock);
 	command->stats = *stats;
 	(void)pthread_mutex_unlock(&command->stats_lock);
+	if (command->side)
+		side_windows_pause(command->side, stats->paused != 0);
 	publish_metrics(command);
+}
+
+static int deliver(void *self, const char *id, const void *data, size_t size, struct error *err)
+{
+	struct agent_command *command = self;
+
+	return delivery_add(command->delivery, id, data, size, err);
+}
+
+/* --offcpu and --heap: more windows, of the services that they name. */
+static int start_side(struct agent_command *command, const struct agent_config *agent,
+		      struct error *err)
+{
+	const struct agent_options *options = command->options;
+	struct side_config config = {
+		.offcpu = options->offcpu.items,
+		.offcpu_count = options->offcpu.count,
+		.heap = options->heap.items,
+		.heap_count = options->heap.count,
+		.heap_sample_bytes = options->heap_sample_bytes,
+		.services = agent->services,
+		.host = command->host,
+		.window_ns = options->window_ns,
+		.overhead = options->overhead_percent,
+		.breaker = options->breaker_percent,
+		.deliver = deliver,
+		.notice = note,
+		.self = command,
+	};
+
+	if (config.offcpu_count == 0 && config.heap_count == 0)
+		return 0;
+	return side_windows_start(&config, &command->side, err);
 }
 
 static int find_tokens(struct agent_command *command, struct error *err)
@@ -439,7 +481,10 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 	config->changed = take_stats;
 	r = open_pull(command, config, err);
 	if (r == 0)
+		r = start_side(command, config, err);
+	if (r == 0)
 		r = agent_run(config, err);
+	side_windows_stop(command->side);
 	pull_close(command->pull);
 	delivery_close(command->delivery);
 	statsd_close(command->statsd);
@@ -490,10 +535,19 @@ static const struct option_spec pull_table[] = {
 	 .help = "certificate chain for --listen, PEM"},
 	{"tls-key", 0, OPTION_STRING(struct agent_options, tls_key), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE, .key = "agent.tls_key", .help = "its private key, PEM"},
+	OPTION_END,
+};
+
+static const struct option_spec side_table[] = {
+	{"offcpu", 0, OPTION_LIST(struct agent_options, offcpu), .argument = "SERVICE",
+	 .key = "agent.offcpu",
+	 .help = "also record where the threads of this service wait, as the type off-cpu"},
 	{"heap", 0, OPTION_LIST(struct agent_options, heap), .argument = "SERVICE",
 	 .key = "agent.heap",
-	 .help = "allow /debug/pprof/heap for this service: while it is asked for, probes on the "
-		 "allocator of a process slow it down by about a microsecond per call"},
+	 .help = "also record what this service allocates, as the types alloc_space, "
+		 "alloc_objects, "
+		 "inuse_space and inuse_objects: of one process at a time, with probes on its "
+		 "allocator, which cost it about a microsecond for each call"},
 	{"heap-sample", 0, OPTION_SIZE(struct agent_options, heap_sample_bytes), .argument = "SIZE",
 	 .min = 1024, .max = 1 << 30, .key = "agent.heap_sample",
 	 .help = "mean distance of the allocations that are sampled"},
@@ -587,6 +641,7 @@ static const struct option_spec table[] = {
 		 "Python calls alone, off shows the functions of the interpreter"},
 	{"kernel", 0, OPTION_TOGGLE(struct agent_options, kernel), .key = "agent.kernel",
 	 .help = "also sample kernel frames"},
+	{.kind = OPTION_KIND_GROUP, .table = side_table, .help = "Waits and heaps"},
 	{.kind = OPTION_KIND_GROUP, .table = pull_table, .help = "Fetching from the agent"},
 	{OPTION_GROUP(struct agent_options, symbols, symbol_option_table), .help = "Symbols"},
 	OPTION_END,
