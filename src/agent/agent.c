@@ -28,6 +28,9 @@
 #define GRACE_NS (NS_PER_SEC / 2)
 /* Names are looked up this long in each turn: about 0.5 % of the time. */
 #define NAMING_NS NS_PER_MS
+/* A window waits this long for names that are being prepared; sampling goes on meanwhile. */
+#define NAMES_WAIT_NS (20 * NS_PER_SEC)
+#define NAMES_LOOK_NS (20 * NS_PER_MS)
 /* Larger trees of stacks are trimmed: about 10 MB. */
 #define MAX_NODES (1u << 16)
 #define ID_MAX 160
@@ -54,6 +57,7 @@ struct agent {
 	uint64_t memory_look_ns; /* when to look at it again */
 	struct burst_order burst;
 	uint64_t burst_end_ns; /* 0: there is none */
+	bool is_named;         /* all stacks have names */
 	bool had_burst;        /* in the open window */
 	struct agent_stats stats;
 };
@@ -307,6 +311,10 @@ static int look_at_window(struct agent *agent, uint64_t now_ns, struct error *er
 
 	if (now_ns < end_ns + GRACE_NS)
 		return 0;
+	live_profile_hurry(agent->live, !agent->is_named);
+	if (!agent->is_named && now_ns < end_ns + NAMES_WAIT_NS)
+		return 0;
+	live_profile_hurry(agent->live, false);
 	if (end_window(agent, end_ns, &why) < 0 && !agent->config->once)
 		tell(agent, &why);
 	else if (why.code < 0)
@@ -402,9 +410,12 @@ static void look_at_orders(struct agent *agent, uint64_t now_ns)
 static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)
 {
 	uint64_t due_ns = agent->start_ns + agent->config->window_ns + GRACE_NS;
-	uint64_t now_ns;
-	int r = live_session_turn(agent->watch, -1, due_ns, ret_events, err);
+	uint64_t now_ns = clock_monotonic_ns();
+	int r;
 
+	if (due_ns < now_ns + NAMES_LOOK_NS)
+		due_ns = now_ns + NAMES_LOOK_NS;
+	r = live_session_turn(agent->watch, -1, due_ns, ret_events, err);
 	if (r == 0 && (*ret_events & WATCH_SUSPEND))
 		r = live_session_stand_by(agent->watch, err);
 	if (r < 0)
@@ -413,6 +424,7 @@ static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)
 	look_at_pauses(agent, now_ns);
 	if (!agent->config->by_address)
 		r = live_profile_name(agent->live, now_ns, NAMING_NS);
+	agent->is_named = agent->config->by_address || r > 0;
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	look_at_orders(agent, now_ns);

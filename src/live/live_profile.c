@@ -706,6 +706,11 @@ int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit
 	return r < 0 ? r : 1;
 }
 
+void live_profile_hurry(struct live_profile *live, bool hurried)
+{
+	symboliser_hurry(live->loader.symboliser, hurried);
+}
+
 int live_profile_tidy(struct live_profile *live, struct error *err)
 {
 	struct loader *loader = &live->loader;

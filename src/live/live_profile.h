@@ -107,6 +107,9 @@ const struct dictionary *live_profile_dictionary(const struct live_profile *live
  */
 int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit_ns);
 
+/* Whether names are needed soon: what other processes prepare at idle priority gets a CPU. */
+void live_profile_hurry(struct live_profile *live, bool hurried);
+
 /*
  * A stack of the dictionary with names, as a stack of *ret. Call live_profile_name() first. Valid
  * until the next sample. Returns 0 or -ENOMEM.

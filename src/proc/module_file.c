@@ -170,6 +170,12 @@ static uint64_t mtime_ns_of(const struct stat *status)
 	return (uint64_t)status->st_mtim.tv_sec * NS_PER_SEC + (uint64_t)status->st_mtim.tv_nsec;
 }
 
+struct file_stamp file_stamp_of(const struct module *module)
+{
+	return (struct file_stamp){module->device, module->inode, module->mtime_ns,
+				   module->size_bytes};
+}
+
 bool file_stamp_is_at(const struct file_stamp *stamp, const char *path)
 {
 	struct stat status;

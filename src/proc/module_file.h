@@ -47,6 +47,7 @@ struct file_stamp {
 	uint64_t size_bytes;
 };
 
+struct file_stamp file_stamp_of(const struct module *module);
 /* Whether a path still leads to a file with this stamp. */
 bool file_stamp_is_at(const struct file_stamp *stamp, const char *path);
 

@@ -58,3 +58,12 @@ int known_modules_put(struct known_modules *modules, const struct known_module *
 		return -ENOMEM;
 	return 0;
 }
+
+bool known_modules_confirm(struct known_modules *modules, struct known_module *part,
+			   const char *path, uint64_t now_ns)
+{
+	if (!file_stamp_is_at(&part->stamp, path))
+		return false;
+	part->looked_ns = now_ns;
+	return known_modules_put(modules, part) == 0;
+}

@@ -246,9 +246,7 @@ static int identify(struct process_tracker *tracker, struct tracked_process *pro
 		place.module.kind = MODULE_OTHER_FILE;
 	known->guessed = place.unread < 0;
 	known->rewritten = place.rewritten;
-	if (!known->guessed)
-		known->stamp = (struct file_stamp){place.module.device, place.module.inode,
-						   place.module.mtime_ns, place.module.size_bytes};
+	known->stamp = file_stamp_of(&place.module);
 	if (place.module.kind == MODULE_ANONYMOUS) {
 		r = tell_process(tracker, process);
 		if (r < 0)
@@ -292,15 +290,10 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 		ret->build_id = *build_id;
 	known = *ret;
 	is_known = shareable && known_modules_find(&tracker->modules, &known);
-	if (is_known && (is_told || tracker->offline || time_ns - known.looked_ns < LOOK_NS)) {
+	if (is_known && (is_told || tracker->offline || time_ns - known.looked_ns < LOOK_NS ||
+			 known_modules_confirm(&tracker->modules, &known, region->path, time_ns))) {
 		*ret = known;
 		return 0;
-	}
-	/* Looking it up through the process takes three times as long. */
-	if (is_known && file_stamp_is_at(&known.stamp, region->path)) {
-		known.looked_ns = time_ns;
-		*ret = known;
-		return known_modules_put(&tracker->modules, ret);
 	}
 	r = identify(tracker, process, region, build_id, ret);
 	if (r < 0 || !shareable)
@@ -686,9 +679,9 @@ const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t t
 
 uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns)
 {
-	if (!process->space)
-		return hash_pair(process->number, UINT64_MAX);
-	return hash_pair(process->number, address_space_generation_at(process->space, time_ns));
+	return hash_pair(process->number,
+			 process->space ? address_space_generation_at(process->space, time_ns)
+					: UINT64_MAX);
 }
 
 uint32_t tracked_process_number(const struct tracked_process *process)

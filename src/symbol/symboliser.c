@@ -42,7 +42,6 @@
 
 static const struct symbol_frame unknown_frame = {.function = "[unknown]"};
 
-/* A symbol and its frame. */
 struct named_symbol {
 	size_t table;
 	uint32_t symbol;
@@ -372,10 +371,10 @@ static const struct symbol_frame *frame_of_symbol(struct symboliser *symboliser,
 	while ((i = id_probe_next(&state->named_index, &probe)) != ID_NONE)
 		if (state->named.items[i].table == table && state->named.items[i].symbol == symbol)
 			return state->named.items[i].frame;
-	found = elf_symbols_at(state->symbols.tables[table], symbol);
-	if (found.name[0] == '\0')
+	if (symbol == ELF_SYMBOL_NONE)
 		return NULL;
-	frame = make_named_frame(symboliser, found.name);
+	found = elf_symbols_at(state->symbols.tables[table], symbol);
+	frame = found.name[0] ? make_named_frame(symboliser, found.name) : NULL;
 	if (!frame)
 		return NULL;
 	frame->start = found.start;
@@ -385,6 +384,11 @@ static const struct symbol_frame *frame_of_symbol(struct symboliser *symboliser,
 	return frame;
 }
 
+void symboliser_hurry(struct symboliser *symboliser, bool hurried)
+{
+	table_builder_hurry(&symboliser->builder, hurried);
+}
+
 bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,
 			 uint32_t module_id, bool wait)
 {
@@ -392,10 +396,9 @@ bool symboliser_is_ready(struct symboliser *symboliser, const struct module *mod
 
 	if (!search.tables || find_state(symboliser, module_id))
 		return true;
-	if (!table_builder_look(&symboliser->builder, module, module_id, &search, wait))
-		return false;
-	(void)get_state(symboliser, module, module_id); /* so that it stays ready */
-	return true;
+	/* Opened at once, so that it stays ready. */
+	return table_builder_look(&symboliser->builder, module, module_id, &search, wait) &&
+	       get_state(symboliser, module, module_id);
 }
 
 static const struct symbol_frame *find_symbol_frame(struct symboliser *symboliser,
@@ -403,9 +406,7 @@ static const struct symbol_frame *find_symbol_frame(struct symboliser *symbolise
 {
 	for (size_t i = 0; i < state->symbols.table_count; i++) {
 		uint32_t symbol = elf_symbols_find(state->symbols.tables[i], vaddr);
-		const struct symbol_frame *frame =
-			symbol == ELF_SYMBOL_NONE ? NULL
-						  : frame_of_symbol(symboliser, state, i, symbol);
+		const struct symbol_frame *frame = frame_of_symbol(symboliser, state, i, symbol);
 
 		if (frame)
 			return frame;

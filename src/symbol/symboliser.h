@@ -111,6 +111,8 @@ void symboliser_set_time(struct symboliser *symboliser, uint64_t time_ns);
  */
 bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,
 			 uint32_t module_id, bool wait);
+/* Whether that has normal priority from now on. */
+void symboliser_hurry(struct symboliser *symboliser, bool hurried);
 
 /*
  * Resolves an ELF vaddr of a module. Frames are ordered innermost first: the last one is the

@@ -70,8 +70,9 @@ static bool start(struct table_builder *builder, const struct module *module, ui
 		run_child(module, module_id, search, parent);
 	if (pid < 0)
 		return false;
-	set_policy(pid, SCHED_IDLE);
-	*builder = (struct table_builder){.pid = pid, .module = module_id};
+	set_policy(pid, builder->hurried ? SCHED_OTHER : SCHED_IDLE);
+	builder->pid = pid;
+	builder->module = module_id;
 	return true;
 }
 
@@ -103,6 +104,13 @@ bool table_builder_look(struct table_builder *builder, const struct module *modu
 	if (!is_needed(module, search) || !start(builder, module, module_id, search))
 		return true; /* the caller does it */
 	return wait && has_ended(builder, true);
+}
+
+void table_builder_hurry(struct table_builder *builder, bool hurried)
+{
+	if (builder->pid > 0 && hurried && !builder->hurried)
+		set_policy(builder->pid, SCHED_OTHER);
+	builder->hurried = hurried;
 }
 
 void table_builder_fini(struct table_builder *builder)

@@ -21,6 +21,7 @@ struct symbol_search;
 struct table_builder {
 	pid_t pid;       /* 0: none works */
 	uint32_t module; /* the id of the one it works on */
+	bool hurried;    /* at normal priority; see table_builder_hurry() */
 };
 
 /*
@@ -29,6 +30,9 @@ struct table_builder {
  */
 bool table_builder_look(struct table_builder *builder, const struct module *module,
 			uint32_t module_id, const struct symbol_search *search, bool wait);
+
+/* Whether processes work at normal priority from now on, the current one included. */
+void table_builder_hurry(struct table_builder *builder, bool hurried);
 
 /* Ends the process. */
 void table_builder_fini(struct table_builder *builder);

@@ -84,6 +84,16 @@ static void who_waits_need_not_ask_before(void **state)
 	assert_true(disk_table_exists(&f->dir, &f->file));
 }
 
+static void who_hurries_has_normal_priority(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(table_builder_look(&f->builder, &f->module, 3, &f->search, false));
+	table_builder_hurry(&f->builder, true);
+	assert_int_equal(sched_getscheduler(f->builder.pid), SCHED_OTHER);
+	assert_true(table_builder_look(&f->builder, &f->module, 3, &f->search, true));
+}
+
 static void what_cannot_be_built_is_left_to_the_caller(void **state)
 {
 	struct fixture *f = *state;
@@ -113,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(it_is_ready_when_the_table_is_there),
 		TEST(who_waits_need_not_ask_before),
+		TEST(who_hurries_has_normal_priority),
 		TEST(what_cannot_be_built_is_left_to_the_caller),
 		TEST(its_process_ends_with_it),
 	};
