@@ -91,7 +91,7 @@ static int check_holders(const struct engine_ops *ops, const struct engine_confi
 			    error_set(err, -EINVAL,
 				      "the %s engine does not know who holds Python's global lock",
 				      ops->name),
-			    "leave out --gil, or use --engine ebpf, signal or ptrace");
+			    "leave out --gil, or use --engine ebpf, perf, signal or ptrace");
 }
 
 /* Off-CPU time without the requested wakers would be a different recording. */

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define CODES_MAX 65536u /* forgotten and learnt again beyond that */
-
 static void forget_all(struct known_codes *codes)
 {
 	for (size_t i = 0; i < codes->items.count; i++)
@@ -37,6 +35,18 @@ const struct known_code *known_codes_find(const struct known_codes *codes, uint6
 	return find(codes, address);
 }
 
+uint32_t known_codes_number(const struct known_codes *codes, uint64_t address)
+{
+	const struct known_code *known = find(codes, address);
+
+	return known ? (uint32_t)(known - codes->items.items) : ID_NONE;
+}
+
+const struct known_code *known_codes_at(const struct known_codes *codes, uint64_t number)
+{
+	return number < codes->items.count ? &codes->items.items[number] : NULL;
+}
+
 bool known_codes_has(const struct known_codes *codes, uint64_t address, const struct code_key *key)
 {
 	const struct known_code *known = find(codes, address);
@@ -48,7 +58,7 @@ static int add(struct known_codes *codes, const struct known_code *known)
 {
 	int r;
 
-	if (codes->items.count >= CODES_MAX)
+	if (codes->items.count >= KNOWN_CODES_MAX)
 		forget_all(codes);
 	r = vec_push(&codes->items, *known);
 	if (r < 0)
@@ -67,7 +77,9 @@ int known_codes_put(struct known_codes *codes, uint64_t address, const struct co
 	struct known_code *known = find(codes, address);
 	int r;
 
-	if (known) {
+	if (known && codes->keeps_replaced) {
+		known->address = 0;
+	} else if (known) {
 		codes->free_code(known->code);
 		*known = put;
 		codes->generation++;

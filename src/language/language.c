@@ -112,21 +112,57 @@ bool interpreter_lock(const struct interpreter *interpreter, pid_t pid, struct l
 	return interpreter->ops->lock(interpreter->self, &reader, ret);
 }
 
+/* Reads the frames of a thread, and copies what they refer to. */
+static int walk(struct interpreter *interpreter, const struct python_reader *reader,
+		uint64_t thread_pointer, uint64_t *words, uint32_t capacity, uint32_t *ret_count)
+{
+	int end = interpreter->ops->walk(interpreter->self, reader, thread_pointer, words, capacity,
+					 ret_count);
+
+	for (uint32_t i = 0; i < *ret_count; i++)
+		if (interpreter->ops->learn(interpreter->self, reader, words[i]) < 0) {
+			*ret_count = 0;
+			return PYTHON_TORN;
+		}
+	return end;
+}
+
 int interpreter_walk(struct interpreter *interpreter, pid_t tid, uint64_t thread_pointer,
 		     uint64_t *words, uint32_t capacity, uint32_t *ret_count)
 {
 	struct remote_pages *pages = &interpreter->languages->pages;
 	struct python_reader reader = {remote_pages_read, pages};
-	int end;
 
 	remote_pages_begin(pages, tid);
-	end = interpreter->ops->walk(interpreter->self, &reader, thread_pointer, words, capacity,
-				     ret_count);
-	for (uint32_t i = 0; i < *ret_count; i++)
-		if (interpreter->ops->learn(interpreter->self, &reader, words[i]) < 0) {
-			*ret_count = 0;
-			return PYTHON_TORN;
-		}
+	return walk(interpreter, &reader, thread_pointer, words, capacity, ret_count);
+}
+
+int interpreter_walk_sampled(struct interpreter *interpreter, pid_t tid,
+			     const struct language_sample *sample, struct language_calls *calls)
+{
+	const struct language_ops *ops = interpreter->ops;
+	struct remote_pages *pages = &interpreter->languages->pages;
+	struct python_reader reader = {remote_pages_read, pages};
+	int end;
+
+	calls->count = 0;
+	calls->evidence = LANGUAGE_UNKNOWN;
+	if (!ops->sampled_thread)
+		return PYTHON_NO_THREAD;
+	remote_pages_begin(pages, tid);
+	if (calls->thread_pointer == 0)
+		calls->thread_pointer = ops->sampled_thread(interpreter->self, &reader, sample);
+	if (calls->thread_pointer == 0)
+		return PYTHON_NO_THREAD;
+	end = walk(interpreter, &reader, calls->thread_pointer, calls->words, calls->capacity,
+		   &calls->count);
+	if (calls->count > 0)
+		calls->evidence = ops->compare(interpreter->self, &reader, sample,
+					       calls->thread_pointer, calls->words[0]);
+	for (uint32_t i = 0; i < calls->count; i++)
+		calls->words[i] = ops->keep(interpreter->self, calls->words[i]);
+	if (end == PYTHON_NO_THREAD)
+		calls->thread_pointer = 0; /* it has ended, or its process runs another program */
 	return end;
 }
 

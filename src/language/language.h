@@ -57,6 +57,33 @@ struct language_range {
 /* A thread by its id in its own pid namespace, and the name that the program gave it. */
 typedef void language_thread_fn(void *self, uint32_t tid, const char *name);
 
+/*
+ * What a sample has of the thread that it was taken of: the values of its registers and of the
+ * words on its stack. Variables of the interpreter's loop are among them.
+ */
+struct language_sample {
+	const uint64_t *words;
+	size_t count;
+	uint64_t pc;
+};
+
+/* What a sample says about the innermost call of its thread that was read after it. */
+enum language_evidence {
+	LANGUAGE_UNKNOWN, /* the variables of the loop are not in the sample */
+	LANGUAGE_FRAME,   /* it was in the same frame */
+	LANGUAGE_PLACE,   /* at the same instruction */
+	LANGUAGE_DIFFERS, /* it was elsewhere */
+};
+
+/* Room for the calls of a thread, and what was read. */
+struct language_calls {
+	uint64_t thread_pointer; /* of the thread; 0: it is looked for in the sample */
+	uint64_t *words;
+	uint32_t capacity;
+	uint32_t count;                  /* 0 if the walk failed */
+	enum language_evidence evidence; /* whether the sample agrees with them */
+};
+
 struct language_ops {
 	const char *language; /* as people write it: "Python" */
 	/* A cache of what is known about runtimes' files, which many processes share. */
@@ -92,6 +119,16 @@ struct language_ops {
 	/* Optional: calls name() for each thread that has one. NULL: the kernel's are shown. */
 	void (*thread_names)(void *self, const struct python_reader *reader,
 			     language_thread_fn *name, void *name_self);
+	/* For threads that are not stopped; all or none. The thread pointer of a sample; 0:
+	 * unknown. */
+	uint64_t (*sampled_thread)(const void *self, const struct python_reader *reader,
+				   const struct language_sample *sample);
+	/* Whether the thread was in its innermost call, which was just read, in the sample. */
+	enum language_evidence (*compare)(void *self, const struct python_reader *reader,
+					  const struct language_sample *sample,
+					  uint64_t thread_pointer, uint64_t word);
+	/* The same word, but it keeps its meaning until the generation changes. */
+	uint64_t (*keep)(void *self, uint64_t word);
 };
 
 extern const struct language_ops *const language_table[]; /* ends with NULL */
@@ -116,6 +153,12 @@ void interpreter_close(struct interpreter *interpreter); /* NULL is fine */
  */
 int interpreter_walk(struct interpreter *interpreter, pid_t tid, uint64_t thread_pointer,
 		     uint64_t *words, uint32_t capacity, uint32_t *ret_count);
+/*
+ * The same for a thread that is not stopped, soon after a sample was taken of it. The words keep
+ * their meaning until the generation changes.
+ */
+int interpreter_walk_sampled(struct interpreter *interpreter, pid_t tid,
+			     const struct language_sample *sample, struct language_calls *calls);
 /* Copies what a word refers to: with a reader, or from the memory that the process has now. */
 int interpreter_learn(struct interpreter *interpreter, const struct python_reader *reader,
 		      uint64_t word);

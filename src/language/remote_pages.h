@@ -20,11 +20,13 @@ struct remote_pages {
 	struct {
 		uint64_t address;
 		uint64_t round; /* in which it was read */
+		uint64_t used;  /* the last round in which it was needed */
 	} tags[REMOTE_PAGES];
 	uint8_t bytes[REMOTE_PAGES][REMOTE_PAGE];
 };
 
-/* Empties the cache. pid may be a thread. *pages must be zeroed before the first call. */
+/* Empties the cache, except for what is read ahead. pid may be a thread. *pages must be zeroed
+ * before the first call. */
 void remote_pages_begin(struct remote_pages *pages, pid_t pid);
 
 /* A python_read_fn. */

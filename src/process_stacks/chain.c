@@ -195,6 +195,31 @@ static bool merge_is_cut(const struct language_merge *merge)
 	return merge->word_count > 0 && !(merge->words[merge->word_count - 1] & PYTHON_WORD_ENTRY);
 }
 
+int chain_append_calls(struct chain_walk *walk, const struct interpreter *interpreter,
+		       const uint64_t *words, uint32_t count, struct sample_record *sample)
+{
+	uint64_t first = kernel_entries(sample) + 1; /* after the mark */
+	bool cut = chain_is_cut(sample);
+	struct language_merge merge = {.words = words, .word_count = count};
+
+	if (sample->chain != walk->chain || sample->count - cut <= first)
+		return 0;
+	merge.pcs = sample->chain + first;
+	merge.count = (uint32_t)(sample->count - cut - first);
+	merge.whole = !cut && !merge_is_cut(&merge);
+	merge.loops = interpreter_loops(interpreter, &merge.loop_count);
+	if (!language_merge_has_loop(&merge))
+		return 0;
+	if (!language_merge_fits(&merge) || sample->count + count > MAX_CHAIN)
+		return -EINVAL;
+	sample->count -= cut;
+	memcpy(walk->chain + sample->count, words, count * sizeof(*words));
+	sample->count += count;
+	if (cut)
+		walk->chain[sample->count++] = PERF_MARK_CUT;
+	return 1;
+}
+
 /*
  * Puts the calls of an interpreter, which follow the user's addresses, into their places. Returns
  * the new length of the chain, in frames->merged.

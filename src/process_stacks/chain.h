@@ -18,6 +18,7 @@
 
 #include "model/entity.h"
 
+struct interpreter;
 struct interpreters;
 struct process_tracker;
 struct sample_record;
@@ -56,6 +57,14 @@ struct chain_walk {
  */
 int chain_walk_copy(struct chain_walk *walk, const struct tracked_process *process,
 		    struct sample_record *sample);
+
+/*
+ * Appends the calls of an interpreter, which were read apart from it, to such a chain. Returns 1, 0
+ * if the stack has no loop of the interpreter, or -EINVAL if it has one that the calls do not
+ * belong to.
+ */
+int chain_append_calls(struct chain_walk *walk, const struct interpreter *interpreter,
+		       const uint64_t *words, uint32_t count, struct sample_record *sample);
 
 /* Turns chains into frames. */
 struct chain_frames {

@@ -83,6 +83,20 @@ static uint32_t put_missing(const struct language_merge *merge, uint32_t *at, ui
 	return entries > after ? put_calls(merge, at, entries - after, ret) : 0;
 }
 
+bool language_merge_has_loop(const struct language_merge *merge)
+{
+	return count_loops(merge, 0) > 0;
+}
+
+bool language_merge_fits(const struct language_merge *merge)
+{
+	uint32_t entries = count_entries(merge, 0);
+	uint32_t loops = count_loops(merge, 0);
+
+	return loops > 0 && merge->word_count > 0 && loops <= entries + 1 &&
+	       (!merge->whole || entries <= loops + 1);
+}
+
 uint32_t language_merge(const struct language_merge *merge, uint64_t *ret)
 {
 	uint32_t entries = count_entries(merge, 0);

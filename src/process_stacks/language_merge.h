@@ -38,6 +38,15 @@ struct language_merge {
 	bool only;  /* leave out all native frames */
 };
 
+/* Whether the native stack has a loop. */
+bool language_merge_has_loop(const struct language_merge *merge);
+
+/*
+ * Whether calls that were read apart from the native stack can belong to it: C code made as many as
+ * there are loops, except for one that begins or ends just now.
+ */
+bool language_merge_fits(const struct language_merge *merge);
+
 /*
  * Writes the merged stack, leaf first; it has room for all of both. Returns the number, or 0 if the
  * stack has no loop.

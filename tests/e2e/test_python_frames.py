@@ -305,18 +305,6 @@ def test_the_recorder_is_woken_by_a_new_process(wick):
     assert re.search(r"woken [1-9]\d* times by unknown address spaces", done.stderr)
 
 
-@pytest.mark.perf
-def test_the_perf_engine_says_that_it_reads_no_python_calls(wick, background, tmp_path):
-    recording = wick.record([PYTHONS[-1], PROGRAM, 0.2, "sorting"], "--engine", "perf")
-    assert "native only in 1 process: the perf engine cannot read interpreted calls; use --engine" in recording.stderr
-    assert not any(python_calls(sample) for sample in samples_of(wick, recording))
-    process = background([PYTHONS[-1], str(PROGRAM), "20", "sorting"])
-    recording = wick.attach("--engine", "perf", "-p", process.pid, "-d", 0.3)
-    assert "the perf engine cannot read interpreted calls" in recording.stderr
-    recording = wick.record([PYTHONS[-1], PROGRAM, 0.2, "sorting"], "--engine", "perf", "--python", "off")
-    assert "Python calls" not in recording.stderr
-
-
 @needs_ebpf
 def test_processes_that_come_and_go_lose_nothing(wick, background, tmp_path):
     program = tmp_path / "many.py"

@@ -14,7 +14,7 @@ from ebpf import needs_ebpf
 PROGRAM = pathlib.Path(__file__).parent.parent / "workloads" / "python_gil.py"
 PYTHONS = sorted({os.path.realpath(shutil.which(path))
                   for path in ("/usr/bin/python3", "python3", sys.executable) if shutil.which(path)})
-ENGINES = [pytest.param("ebpf", marks=needs_ebpf), "signal", "ptrace"]
+ENGINES = [pytest.param("ebpf", marks=needs_ebpf), pytest.param("perf", marks=pytest.mark.perf), "signal", "ptrace"]
 WAITING = "waiting for the GIL"
 
 
@@ -66,8 +66,6 @@ def test_a_program_without_the_lock_is_told_apart_from_an_idle_one(wick):
     assert "no thread was seen with Python's global lock; record without --gil" in recording.stderr
 
 
-def test_engines_that_do_not_know_refuse(wick):
-    done = wick.run("record", "--gil", "--engine", "perf", "--", "true")
-    assert done.returncode in (1, 2) and "--gil" in done.stderr
+def test_without_calls_the_holders_are_unknown(wick):
     done = wick.run("record", "--gil", "--python", "off", "--", "true")
     assert done.returncode == 2 and "--python off" in done.stderr

@@ -174,6 +174,37 @@ static void native_frames_can_be_left_out(void **state)
 	EXPECT(cases, true, true);
 }
 
+static bool fits(const struct merge_case *one, bool whole)
+{
+	struct language_merge merge = {.loops = loops,
+				       .loop_count = 2,
+				       .pcs = one->pcs,
+				       .count = length(one->pcs),
+				       .words = one->words,
+				       .word_count = length(one->words),
+				       .whole = whole};
+
+	return language_merge_fits(&merge);
+}
+
+static void calls_of_another_moment_do_not_fit(void **state)
+{
+	const struct merge_case same = {{LOOP, 1, LOOP, 2}, {A, C, D}, {0}};
+	const struct merge_case begins = {{LOOP, 1, LOOP, 2}, {B, D}, {0}};
+	const struct merge_case shallow = {{LOOP, 1, LOOP, 1, LOOP, 2}, {B, D}, {0}};
+	const struct merge_case deep = {{LOOP, 2}, {C, C, D}, {0}};
+	const struct merge_case native = {{1, 2}, {D}, {0}};
+
+	(void)state;
+	assert_true(fits(&same, true));
+	assert_true(fits(&begins, true));
+	assert_false(fits(&shallow, true));
+	assert_false(fits(&deep, true));
+	assert_true(fits(&deep, false)); /* the rest of the native stack is unknown */
+	assert_false(fits(&shallow, false));
+	assert_false(fits(&native, true));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +216,7 @@ int main(void)
 		cmocka_unit_test(a_call_whose_loop_begins_later_is_the_leaf),
 		cmocka_unit_test(what_lacks_its_root_is_matched_from_the_leaf),
 		cmocka_unit_test(native_frames_can_be_left_out),
+		cmocka_unit_test(calls_of_another_moment_do_not_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,6 +183,13 @@ void event_grant_init(struct event_grant *grant, const struct event_request *req
 	attr->wakeup_watermark = request->wakeup_bytes;
 }
 
+void event_grant_wake_each(struct event_grant *grant)
+{
+	grant->wakes_each = true;
+	grant->attr.watermark = 0;
+	grant->attr.wakeup_events = 1;
+}
+
 void event_output_init(struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){

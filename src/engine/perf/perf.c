@@ -12,13 +12,15 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "engine/engine.h"
+#include "engine/perf/call_readers.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_probe.h"
 #include "engine/perf/perf_programs.h"
 #include "engine/perf/perf_rate.h"
+#include "engine/perf/sample_calls.h"
 #include "engine/perf/sample_cost.h"
-#include "engine/perf/unread_calls.h"
 #include "model/sink.h"
 #include "process_stacks/stack_cache.h"
 #include "unwind/frame.h"
@@ -144,6 +146,16 @@ static int trim(struct perf_engine *engine, struct error *err)
 	return 0;
 }
 
+/* A process has an interpreter: from now on its calls are read after each sample. */
+static void begin_reading(struct perf_engine *engine)
+{
+	struct error err = {0};
+
+	engine->readers = call_readers_open(engine);
+	if (perf_quicken(engine, &err) < 0)
+		log_debug("calls are read late: %s", err.text);
+}
+
 int perf_engine_drain(void *self, struct error *err)
 {
 	struct perf_engine *engine = self;
@@ -153,6 +165,8 @@ int perf_engine_drain(void *self, struct error *err)
 	r = perf_drain(engine, clock_monotonic_ns() - PERF_SETTLE_NS, err);
 	if (engine->programs)
 		update_programs(engine);
+	if (engine->calls && !engine->readers && sample_calls_wanted(engine->calls))
+		begin_reading(engine);
 	return r < 0 ? r : trim(engine, err);
 }
 
@@ -258,7 +272,7 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	uint64_t on_cpu;
 
 	*ret = engine->output.stats;
-	unread_calls_stats(engine->unread, &ret->python);
+	sample_calls_stats(engine->calls, &ret->python);
 	ret->memory.ring_fill = engine->ring_fill;
 	/*
 	 * Without the kernel's share of the time, the expected number is unknown; and for short
@@ -288,7 +302,8 @@ void perf_engine_stats(void *self, bool final, struct engine_stats *ret)
 	if (final)
 		perf_release(engine); /* its buffers use memory that measuring needs */
 	on_cpu = engine->output.stats.samples.count - engine->output.stats.offcpu.samples;
-	ret->cost.target_ns = sample_cost_ns(engine, final) * on_cpu;
+	ret->cost.target_ns =
+		sample_cost_ns(engine, final) * on_cpu + sample_calls_cost_ns(engine->calls);
 	if (engine->programs)
 		ret->cost.target_ns = programs_cost_ns(engine, &counts);
 	ret->cost.sample_ns = on_cpu ? ret->cost.target_ns / on_cpu : 0;
@@ -304,6 +319,7 @@ const char *perf_engine_notice(void *self)
 const struct engine_ops perf_engine_ops = {
 	.name = "perf",
 	.summary = "perf events: timers, hardware events and tracepoints (-e)",
+	.reads_calls = true,
 	.probe = perf_probe_own,
 	.open = perf_engine_open,
 	.start = perf_engine_start,

@@ -11,10 +11,12 @@
 #include "engine/perf/perf_overwrite.h"
 #include "engine/perf/perf_programs.h"
 #include "engine/perf/perf_sample.h"
-#include "engine/perf/unread_calls.h"
+#include "engine/perf/sample_calls.h"
+#include "language/language.h"
 #include "model/sink.h"
 #include "perf_records/perf_record.h"
 #include "process_stacks/chain.h"
+#include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/stack_cache.h"
 #include "unwind/walk.h"
@@ -114,6 +116,46 @@ bool perf_following_next(struct perf_following *following, struct sample_record 
 	       read_sample(following->engine, header, ret);
 }
 
+/* Appends the calls that were read of a sample to its chain; the lock is held. */
+static void add_calls(struct perf_engine *engine, const struct cpu_ring *ring,
+		      const struct tracked_process *process, struct sample_record *sample)
+{
+	struct interpreters *interpreters = engine->output.frames.interpreters;
+	struct interpreter_counts *counts = interpreters_counts(interpreters);
+	const struct interpreter *interpreter =
+		interpreters_of(interpreters, tracked_process_number(process));
+	const struct read_calls *read = sample_calls_take(
+		engine->calls, (size_t)(ring - engine->rings.items), ring->ring.tail);
+	uint32_t count = read ? read->count : 0;
+
+	if (!interpreter)
+		return;
+	if (read && (read->number != tracked_process_number(process) ||
+		     read->generation != interpreter_generation(interpreter)))
+		count = 0;
+	if (chain_append_calls(&engine->walk, interpreter, read ? read->words : NULL, count,
+			       sample) >= 0)
+		return;
+	/* A process is known when its first samples are drained, and its calls are read later. */
+	counts->torn += read != NULL;
+	counts->early += read == NULL;
+}
+
+/* The stack of a sample, with the calls of an interpreter if they could be read. */
+static uint32_t stack_of(struct perf_engine *engine, const struct cpu_ring *ring,
+			 struct tracked_process *process, struct sample_record *sample)
+{
+	uint32_t stack;
+
+	if (!sample_calls_meet(engine->calls, process))
+		return perf_stack_of(&engine->output, process, sample);
+	sample_calls_lock(engine->calls);
+	add_calls(engine, ring, process, sample);
+	stack = perf_stack_of(&engine->output, process, sample);
+	sample_calls_unlock(engine->calls);
+	return stack;
+}
+
 static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 			 const struct perf_event_header *header, struct error *err)
 {
@@ -147,7 +189,7 @@ static int handle_sample(struct perf_engine *engine, struct cpu_ring *ring,
 			return perf_lose_sample(&engine->output, sample.time_ns);
 		if (engine->copies)
 			walk_copy(engine, process, &sample);
-		row.stack = perf_stack_of(&engine->output, process, &sample);
+		row.stack = stack_of(engine, ring, process, &sample);
 	}
 	row.weight = weight_of(engine, ring, &sample);
 	if (row.weight == 0)
@@ -166,7 +208,8 @@ static void handle_map(struct perf_engine *engine, const struct perf_event_heade
 		return;
 	process_tracker_map(engine->output.tracker, perf_record_time_ns(&engine->layout, header),
 			    map.pid, &map.region, &map.build_id);
-	unread_calls_map(engine->unread, map.pid, &map.region);
+	sample_calls_map(engine->calls, process_tracker_find(engine->output.tracker, map.pid),
+			 &map.region);
 }
 
 static void handle_task(struct perf_engine *engine, const struct perf_event_header *header)
@@ -181,8 +224,14 @@ static void handle_task(struct perf_engine *engine, const struct perf_event_head
 				     task.tid, task.parent_pid, task.parent_tid);
 	else
 		process_tracker_exit(engine->output.tracker, task.pid, task.tid);
+	if (header->type == PERF_RECORD_FORK && task.pid != task.parent_pid)
+		sample_calls_fork(engine->calls,
+				  process_tracker_find(engine->output.tracker, task.pid),
+				  process_tracker_find(engine->output.tracker, task.parent_pid));
+	if (header->type == PERF_RECORD_EXIT)
+		sample_calls_forget_thread(engine->calls, task.tid);
 	if (header->type == PERF_RECORD_EXIT && task.pid == task.tid)
-		unread_calls_forget(engine->unread, task.pid);
+		sample_calls_forget(engine->calls, task.pid);
 	if (header->type == PERF_RECORD_EXIT && engine->grouped)
 		counters_forget(&engine->output.counters, task.tid, engine->cpus.items,
 				engine->cpus.count);
@@ -195,7 +244,7 @@ static void handle_comm(struct perf_engine *engine, const struct perf_event_head
 	if (!perf_record_comm(&engine->layout, header, &comm))
 		return;
 	if (comm.exec)
-		unread_calls_forget(engine->unread, comm.pid);
+		sample_calls_forget(engine->calls, comm.pid);
 	process_tracker_comm(engine->output.tracker, perf_record_time_ns(&engine->layout, header),
 			     comm.pid, comm.tid, comm.comm, comm.exec);
 }
@@ -312,6 +361,8 @@ int perf_drain(struct perf_engine *engine, uint64_t until_ns, struct error *err)
 	uint64_t other_ns;
 	size_t i;
 	int r = engine->overwrite_old ? perf_overwrite_take(engine) : 0;
+
+	sample_calls_collect(engine->calls);
 
 	engine->ring_fill *= ENGINE_FILL_FADES;
 	for (i = 0; i < engine->rings.count; i++)

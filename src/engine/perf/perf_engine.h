@@ -28,7 +28,8 @@
 
 struct error;
 struct perf_programs;
-struct unread_calls;
+struct sample_calls;
+struct call_readers;
 
 struct cpu_ring {
 	int cpu;
@@ -68,7 +69,8 @@ struct perf_engine {
 	bool partial; /* some threads of a process only */
 	bool clock;
 	struct perf_programs *programs;   /* that make the samples; NULL: the kernel does */
-	struct unread_calls *unread;      /* without programs: of interpreters; NULL: not wanted */
+	struct sample_calls *calls;       /* of interpreters, without programs; NULL: not read */
+	struct call_readers *readers;     /* that read them; NULL: none yet */
 	int timer_fd;                     /* with programs: when to bring them up to date */
 	uint64_t bell_due_ns;             /* when to read what rang their bell; 0: nothing did */
 	bool news;                        /* something was mapped since the last drain */

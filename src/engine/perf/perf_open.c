@@ -14,13 +14,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "engine/engine.h"
+#include "engine/perf/call_readers.h"
 #include "engine/perf/perf.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/perf_programs.h"
-#include "engine/perf/unread_calls.h"
+#include "engine/perf/sample_calls.h"
 #include "model/sink.h"
 #include "proc/cgroup_folder.h"
+#include "proc/maps.h"
 #include "proc/own_program.h"
 #include "proc/process_info.h"
 #include "process_stacks/process_tracker.h"
@@ -52,6 +55,8 @@ void perf_release(struct perf_engine *engine)
 {
 	size_t i;
 
+	call_readers_close(engine->readers);
+	engine->readers = NULL;
 	for (i = 0; i < engine->rings.count; i++)
 		unmap_ring(&engine->rings.items[i]);
 	for (i = 0; i < engine->events.count; i++)
@@ -73,7 +78,7 @@ void perf_close(struct perf_engine *engine)
 {
 	perf_release(engine);
 	perf_programs_close(engine->programs);
-	unread_calls_free(engine->unread);
+	sample_calls_free(engine->calls);
 	if (engine->epoll_fd >= 0)
 		(void)close(engine->epoll_fd);
 	if (engine->timer_fd >= 0)
@@ -427,8 +432,10 @@ int perf_seed(struct perf_engine *engine, struct error *err)
 					   NULL); /* may be gone */
 	vec_fini(&list);
 	for (i = 0; i < engine->seeds.count && r == 0; i++) {
-		unread_calls_look(engine->unread, engine->seeds.items[i]);
 		r = process_tracker_seed(engine->output.tracker, engine->seeds.items[i], err);
+		(void)sample_calls_meet(
+			engine->calls,
+			process_tracker_find(engine->output.tracker, engine->seeds.items[i]));
 		if (r == -ESRCH)
 			r = 0; /* it has just ended: its samples still have its name */
 	}
@@ -495,6 +502,50 @@ static uint32_t wakeup_bytes(const struct perf_engine *engine)
 	return bytes;
 }
 
+/* Why the calls of interpreters are not read; NULL: they are. */
+static const char *why_no_calls(const struct perf_engine *engine)
+{
+	if (!engine->copies)
+		return "the perf engine does not read interpreted calls with --unwind fp";
+	if (engine->overwrite_old)
+		return "the perf engine does not read interpreted calls with --on-overflow "
+		       "overwrite-old";
+	if (!engine->clock && !engine->grant.attr.freq)
+		return "the perf engine reads interpreted calls only at a rate; give -F";
+	return NULL;
+}
+
+static bool is_interpreter(const char *path)
+{
+	return strstr(path_base_name(path), "python") != NULL;
+}
+
+static bool maps_interpreter(pid_t pid)
+{
+	struct maps maps = {0};
+	bool found = false;
+
+	if (maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL) == 0)
+		for (size_t i = 0; i < maps.count && !found; i++)
+			found = is_interpreter(maps.items[i].path);
+	maps_fini(&maps);
+	return found;
+}
+
+/*
+ * Whether there is an interpreter from the start, so that each sample should wake a reader. If one
+ * is found later, the events are opened again: see perf_quicken().
+ */
+static bool is_likely(const struct target *target)
+{
+	if (target->kind == TARGET_COMMAND)
+		return target->program && is_interpreter(target->program);
+	for (size_t i = 0; i < target->count; i++)
+		if (maps_interpreter(target->ids[i]))
+			return true;
+	return target->kind == TARGET_CGROUP; /* its events are not opened again */
+}
+
 static int init_grant(struct perf_engine *engine, const struct engine_config *config,
 		      const struct target *target)
 {
@@ -523,6 +574,9 @@ static int init_grant(struct perf_engine *engine, const struct engine_config *co
 		event_group_probe(&engine->group, &request, note_member, engine);
 	engine->output.member_count = engine->group.member_count;
 	event_grant_init(&engine->grant, &request);
+	if (!engine->programs && config->python != ENGINE_PYTHON_OFF && !why_no_calls(engine) &&
+	    is_likely(target))
+		event_grant_wake_each(&engine->grant);
 	if (engine->overwrite_old)
 		event_grant_samples_only(&engine->grant);
 	if (engine->grant.attr.freq || (engine->clock && config->period == 0))
@@ -654,6 +708,21 @@ static int check_period(const struct perf_engine *engine, const struct engine_co
 	return -EINVAL;
 }
 
+/* Without memory for it, native frames are shown. */
+static void init_calls(struct perf_engine *engine, const struct engine_config *config)
+{
+	engine->calls = sample_calls_new(engine->rings.count, engine->grant.attr.sample_regs_user,
+					 engine->depth, why_no_calls(engine));
+	if (!engine->calls)
+		return;
+	engine->output.frames.interpreters = sample_calls_interpreters(engine->calls);
+	engine->output.frames.sink = engine->output.sink;
+	engine->output.frames.calls_only = config->python == ENGINE_PYTHON_ONLY;
+	engine->output.holders_only = config->holders_only;
+	if (engine->grant.wakes_each)
+		engine->readers = call_readers_open(engine);
+}
+
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
 	      struct perf_programs *programs, struct perf_engine **ret, struct error *err)
 {
@@ -686,8 +755,6 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->partial = target->kind == TARGET_THREADS;
 	engine->output.frames.partial = engine->partial;
 	engine->programs = programs;
-	if (!programs && config->python != ENGINE_PYTHON_OFF)
-		engine->unread = unread_calls_new(); /* else it is not said */
 	engine->copies = !programs && copy_bytes_for(config) > 0;
 	engine->output.marks_cuts = programs || engine->copies;
 	engine->depth = config->depth;
@@ -717,6 +784,8 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	}
 	init_layout(engine);
 	note_grant(engine, config);
+	if (!programs && config->python != ENGINE_PYTHON_OFF)
+		init_calls(engine, config);
 	*ret = engine;
 	return 0;
 }

@@ -226,6 +226,8 @@ static int open_followed(struct perf_engine *engine, struct error *err)
 	size_t before;
 	int r = 0;
 
+	if (engine->machine)
+		r = perf_open_thread(engine, -1, err);
 	for (size_t i = 0; i < engine->targets.count && r == 0; i++)
 		r = open_once(engine, engine->targets.items[i], &done, err);
 	do {
@@ -267,6 +269,14 @@ static int replace_events(struct perf_engine *engine, uint32_t hz, struct error 
 	retire_first(engine, events, members);
 	engine->rate.closed_ns += counted_ns;
 	return 0;
+}
+
+int perf_quicken(struct perf_engine *engine, struct error *err)
+{
+	if (engine->grant.wakes_each)
+		return 0;
+	event_grant_wake_each(&engine->grant);
+	return replace_events(engine, engine->rate.hz, err);
 }
 
 /* Whether programs can reach the rate by skipping some samples. */

@@ -41,6 +41,17 @@ static struct perf_event_mmap_page *control(const struct ring *ring)
 	return ring->base;
 }
 
+void ring_view(const struct ring *ring, struct ring *ret)
+{
+	*ret = *ring;
+	ret->wrapped = NULL;
+}
+
+uint64_t ring_drained(const struct ring *ring)
+{
+	return __atomic_load_n(&control(ring)->data_tail, __ATOMIC_ACQUIRE);
+}
+
 void ring_look(struct ring *ring)
 {
 	ring->head = __atomic_load_n(&control(ring)->data_head, __ATOMIC_ACQUIRE);

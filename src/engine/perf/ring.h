@@ -30,6 +30,11 @@ struct ring {
 int ring_map(struct ring *ring, int fd, size_t data_bytes);
 void ring_unmap(struct ring *ring);
 
+/* The same ring for somebody else, who only looks at it, from the next record on. */
+void ring_view(const struct ring *ring, struct ring *ret);
+/* Up to where its records were released. */
+uint64_t ring_drained(const struct ring *ring);
+
 /* Updates the head to what the kernel has written so far. */
 void ring_look(struct ring *ring);
 

@@ -190,10 +190,36 @@ static int learn(void *self, const struct python_reader *reader, uint64_t word)
 	return known_codes_put(&python->codes, address, &key, code);
 }
 
+/*
+ * A word that is kept has the number of the copy in place of an address: no object is that close to
+ * address 0.
+ */
+static bool is_kept(uint64_t address)
+{
+	return address <= (uint64_t)KNOWN_CODES_MAX << 3;
+}
+
+static uint64_t kept_number(uint64_t address)
+{
+	return (address >> 3) - 1;
+}
+
+static uint64_t keep(void *self, uint64_t word)
+{
+	struct python *python = self;
+	uint32_t number = known_codes_number(&python->codes, python_word_code(word));
+
+	python->codes.keeps_replaced = true;
+	return number == ID_NONE ? word : (word & ~PYTHON_WORD_CODE) | (number + 1u);
+}
+
 static int name(const void *self, uint64_t word, struct language_place *ret)
 {
 	const struct python *python = self;
-	const struct known_code *known = known_codes_find(&python->codes, python_word_code(word));
+	uint64_t address = python_word_code(word);
+	const struct known_code *known =
+		is_kept(address) ? known_codes_at(&python->codes, kept_number(address))
+				 : known_codes_find(&python->codes, address);
 	const struct python_code *code;
 
 	if (!known)
@@ -225,6 +251,68 @@ static void thread_names(void *self, const struct python_reader *reader, languag
 			     tell_self);
 }
 
+static bool has_word(const struct language_sample *sample, uint64_t first, uint64_t last)
+{
+	for (size_t i = 0; i < sample->count; i++)
+		if (sample->words[i] - first <= last - first)
+			return true;
+	return false;
+}
+
+/*
+ * The loop has variables for the state of its thread and for its frame. Another thread's state may
+ * be left on a stack, but not together with the frame that is its innermost one now.
+ */
+static uint64_t sampled_thread(const void *self, const struct python_reader *reader,
+			       const struct language_sample *sample)
+{
+	const struct python_layout *frames = layout(self);
+	struct python_threads at = {0};
+	uint64_t state;
+	uint64_t frame;
+	uint64_t id;
+
+	while ((state = python_next_thread(frames, reader, &at)) != 0)
+		if (has_word(sample, state, state) &&
+		    python_first_frame(frames, reader, state, &frame) == PYTHON_GOING &&
+		    frame != 0 && has_word(sample, frame, frame) &&
+		    python_read_word(reader, state + frames->thread_id, &id))
+			return id;
+	return 0;
+}
+
+static bool is_in_loop(const struct python *python, uint64_t pc)
+{
+	for (size_t i = 0; i < python->runtime.loop_count; i++)
+		if (pc >= python->runtime.loops[i].start && pc < python->runtime.loops[i].end)
+			return true;
+	return false;
+}
+
+/* The next instruction is this far from the one that is executed, at most. */
+#define NEXT_BYTES 24u
+
+static enum language_evidence compare(void *self, const struct python_reader *reader,
+				      const struct language_sample *sample, uint64_t thread_pointer,
+				      uint64_t word)
+{
+	const struct python_layout *frames = layout(self);
+	uint64_t state = find_thread(self, reader, thread_pointer);
+	uint64_t frame = 0;
+
+	if (frames->first_instruction != PYTHON_NO_OFFSET) {
+		uint64_t at = python_word_code(word) + frames->first_instruction +
+			      2ull * python_word_index(word);
+
+		if (has_word(sample, at, at + NEXT_BYTES))
+			return LANGUAGE_PLACE;
+	}
+	if (state != 0 && python_first_frame(frames, reader, state, &frame) == PYTHON_GOING &&
+	    frame != 0 && has_word(sample, frame, frame))
+		return LANGUAGE_FRAME;
+	return is_in_loop(self, sample->pc) ? LANGUAGE_DIFFERS : LANGUAGE_UNKNOWN;
+}
+
 const struct language_ops python_language = {
 	.language = "Python",
 	.files_new = files_new,
@@ -240,4 +328,7 @@ const struct language_ops python_language = {
 	.name = name,
 	.generation = generation,
 	.thread_names = thread_names,
+	.sampled_thread = sampled_thread,
+	.compare = compare,
+	.keep = keep,
 };
