@@ -544,6 +544,30 @@ bool build_id_equal(const struct build_id *a, const struct build_id *b)
 	return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
+/* -1: not a digit. */
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool build_id_parse(const char *text, struct build_id *ret)
+{
+	*ret = (struct build_id){0};
+	for (; *text && ret->size < BUILD_ID_MAX; text += 2) {
+		int high = digit_of(text[0]);
+		int low = high < 0 ? -1 : digit_of(text[1]);
+
+		if (low < 0)
+			return false;
+		ret->bytes[ret->size++] = (uint8_t)(high << 4 | low);
+	}
+	return *text == '\0' && ret->size > 0;
+}
+
 void build_id_format(const struct build_id *id, char *text)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -93,6 +93,8 @@ const struct build_id *elf_build_id(struct elf_file *elf);
 /* Searches at most a few megabytes of notes, which are aligned to 4 or 8 bytes. */
 bool build_id_of_notes(const uint8_t *notes, uint64_t size, uint64_t align, struct build_id *ret);
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
+/* Reads hex digits of 1 to BUILD_ID_MAX bytes and nothing else; false if it is not that. */
+bool build_id_parse(const char *text, struct build_id *ret);
 /* Writes lower-case hex and NUL: text has room for 2 * BUILD_ID_MAX + 1. */
 void build_id_format(const struct build_id *id, char *text);
 

@@ -249,6 +249,25 @@ static int try_root(struct hunt *hunt, const char *root)
 	return r;
 }
 
+/* Without any name that the module chose. */
+static int try_ids(struct hunt *hunt)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < hunt->search->path_count && r == 0; i++)
+		r = try_build_id(hunt, "", hunt->search->paths[i]);
+	return r == 0 ? try_build_id(hunt, "", DEBUG_DIRECTORY) : r;
+}
+
+static int try_names(struct hunt *hunt)
+{
+	int r = try_paths(hunt);
+
+	if (r == 0 && hunt->search->root)
+		r = try_root(hunt, hunt->search->root);
+	return r == 0 ? try_root(hunt, "") : r;
+}
+
 static int try_fetch(struct hunt *hunt)
 {
 	char place[PATH_MAX];
@@ -276,11 +295,7 @@ int debug_file_find(const struct module *module, struct elf_file *own, const cha
 		return -ENOENT;
 	if (own)
 		read_link(own, &hunt.link);
-	r = try_paths(&hunt);
-	if (r == 0 && search->root)
-		r = try_root(&hunt, search->root);
-	if (r == 0)
-		r = try_root(&hunt, "");
+	r = search->by_id ? try_ids(&hunt) : try_names(&hunt);
 	if (r == 0)
 		r = try_fetch(&hunt);
 	if (r <= 0)

@@ -43,6 +43,7 @@ struct symbol_search {
 	/* Where tables of symbols are kept on disk. Optional: NULL, in memory. */
 	struct cache_dir *tables;
 	bool no_files; /* open none: the names of modules come from a stranger */
+	bool by_id;    /* open only what is found by build id: likewise */
 };
 
 /* The result of debug_file_find(). */

@@ -119,6 +119,10 @@ static struct elf_file *open_own_file(struct module_symbols *symbols, const stru
 	const char *difference;
 	int r;
 
+	if (!elf && search->by_id) {
+		set_problem(symbols, SYMBOLS_LACK_FILE, "there are no symbols of its build ID");
+		return NULL;
+	}
 	if (elf) {
 		symbols->writer.is_known = false; /* perhaps a container's root */
 		return scope_take(&elf);

@@ -318,6 +318,7 @@ static struct symbol_search search_of(const struct symboliser *symboliser)
 		search.fetch_self = symboliser->live->fetch_self;
 		search.tables = symboliser->live->tables;
 		search.no_files = symboliser->live->no_files;
+		search.by_id = symboliser->live->by_id;
 	}
 	return search;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
-/* Feeds the ELF reader and the symbol table with whatever comes. */
+/* Feeds the ELF reader, the symbol table and what is made of it with whatever comes. */
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "elf/elf.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/symbol_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,6 +56,33 @@ static void search_symbols(struct elf_file *elf)
 	elf_symbols_free(symbols);
 }
 
+/* What a server makes of an upload can be read, and nothing more can be made of it. */
+static void make_file(struct elf_file *elf)
+{
+	static const struct build_id id = {.size = 4, .bytes = {1, 2, 3, 4}};
+	struct elf_symbols *symbols = NULL;
+	struct elf_file *made = NULL;
+	struct bytes file = {0};
+	int count = -1;
+
+	if (elf_symbols_read(elf, &symbols, NULL) == 0) {
+		const struct elf_symbols *tables[] = {symbols};
+		struct symbol_file_source source = {
+			.tables = tables, .table_count = 1, .build_id = &id};
+
+		count = symbol_file_make(&source, 1u << 20, &file, NULL);
+	}
+	elf_symbols_free(symbols);
+	if (count > 0) {
+		if (elf_open_memory(file.data, file.size, "made", &made, NULL) < 0 ||
+		    !build_id_equal(elf_build_id(made), &id))
+			abort();
+		search_symbols(made);
+		elf_close(made);
+	}
+	bytes_fini(&file);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char text[2 * BUILD_ID_MAX + 1];
@@ -65,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_sections(elf);
 	translate_addresses(elf);
 	search_symbols(elf);
+	make_file(elf);
 	elf_close(elf);
 	return 0;
 }
