@@ -215,7 +215,11 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 		return ID_NONE;
 	if (in && profile_module(loader->profile, module, &in->build_id) < 0)
 		return ID_NONE;
-	*known = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
+	/* Names may come later: the address is then the one that they are looked up by. */
+	*known = profile_location(loader->profile, module,
+				  loader->options->no_files && quality >= SYMBOL_NONE ? address
+										      : frame->b,
+				  lines, (uint32_t)count);
 	judged.quality = (uint8_t)quality;
 	if (*known == ID_NONE || judge_place(loader, *known, &judged) < 0)
 		return ID_NONE;

@@ -7,8 +7,8 @@
 #include "store/names_tables.h"
 #include "store/store_state.h"
 
-int store_unnamed(struct store *store, const char *build_id, store_address_fn each, void *self,
-		  struct error *err)
+int store_unnamed(struct store *store, const char *build_id, uint32_t from_id,
+		  store_address_fn each, void *self, struct error *err)
 {
 	uint32_t wanted;
 	size_t i;
@@ -16,7 +16,7 @@ int store_unnamed(struct store *store, const char *build_id, store_address_fn ea
 	(void)err; /* nothing can fail, but every question has it */
 	(void)pthread_rwlock_rdlock(&store->names_lock); /* never fails: not held by us */
 	wanted = strings_find(&store->names.profile->strings, build_id);
-	for (i = 0; i < store->names.locations.count; i++) {
+	for (i = from_id; i < store->names.locations.count; i++) {
 		const struct names_location *location = &store->names.locations.items[i];
 		struct store_address address = {(uint32_t)i, location->vaddr};
 
@@ -27,31 +27,55 @@ int store_unnamed(struct store *store, const char *build_id, store_address_fn ea
 	return 0;
 }
 
-int store_unnamed_modules(struct store *store, store_item_fn each, void *self, struct error *err)
+/* What is unnamed in a module, by the string id of its build id. */
+struct unnamed {
+	uint32_t module;
+	uint32_t addresses;
+	uint32_t last_id;
+};
+
+static void count_unnamed(const struct names *names, struct unnamed *ret)
 {
-	SCOPED(mem) bool *is_given = NULL;
-	const struct profile *profile;
 	size_t i;
-	int r = 0;
+
+	for (i = 0; i < names->locations.count; i++) {
+		const struct names_location *location = &names->locations.items[i];
+		struct unnamed *unnamed = &ret[location->build_id];
+
+		if (!location->is_unnamed)
+			continue;
+		unnamed->module = location->module;
+		unnamed->addresses++;
+		unnamed->last_id = (uint32_t)i;
+	}
+}
+
+int store_unnamed_modules(struct store *store, store_unnamed_fn each, void *self, struct error *err)
+{
+	SCOPED(mem) struct unnamed *unnamed = NULL;
+	const struct profile *profile;
+	size_t count;
+	size_t i;
 
 	(void)pthread_rwlock_rdlock(&store->names_lock); /* never fails: not held by us */
 	profile = store->names.profile;
-	is_given = calloc(profile->strings.entries.count, sizeof(*is_given));
-	if (!is_given)
-		r = error_set(err, -ENOMEM, "out of memory");
-	for (i = 0; i < store->names.locations.count && r == 0; i++) {
-		const struct names_location *location = &store->names.locations.items[i];
-		struct store_item item = {.name = profile_text(profile, location->build_id),
-					  .detail = profile_text(profile, location->module)};
+	count = profile->strings.entries.count;
+	unnamed = calloc(count, sizeof(*unnamed));
+	if (unnamed)
+		count_unnamed(&store->names, unnamed);
+	for (i = 0; unnamed && i < count; i++) {
+		struct store_unnamed_module module = {
+			.build_id = profile_text(profile, (uint32_t)i),
+			.path = profile_text(profile, unnamed[i].module),
+			.addresses = unnamed[i].addresses,
+			.last_id = unnamed[i].last_id,
+		};
 
-		if (!location->is_unnamed || is_given[location->build_id])
-			continue;
-		is_given[location->build_id] = true;
-		if (!each(self, &item))
+		if (module.addresses > 0 && !each(self, &module))
 			break;
 	}
 	(void)pthread_rwlock_unlock(&store->names_lock);
-	return r;
+	return unnamed ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
 static int save_renamed(struct store *store, const names_ids *renamed, struct error *err)

@@ -2,12 +2,12 @@
 #include "store/names.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>
 
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "model/entity.h"
@@ -260,11 +260,22 @@ void names_remove_stacks(struct names *names, const bool *is_gone)
 	}
 }
 
+/* Whether a path is that of a shared library: "libx.so", "libx.so.1". */
+static bool is_library(const char *path)
+{
+	const char *end = strstr(path_base_name(path), ".so");
+
+	return end && (end[3] == '\0' || end[3] == '.' || end[3] == ' ');
+}
+
 /* The lines of an address, in place of those that it has. */
 static int rename_location(struct names *names, struct names_location *location,
 			   const struct store_naming *naming)
 {
 	struct profile *profile = names->profile;
+	enum function_origin origin = is_library(profile_text(profile, location->module))
+					      ? ORIGIN_LIBRARY
+					      : ORIGIN_PROGRAM;
 	uint32_t first = (uint32_t)profile->lines.count;
 	size_t i;
 
@@ -275,9 +286,9 @@ static int rename_location(struct names *names, struct names_location *location,
 
 		if (name == ID_NONE || file == ID_NONE)
 			return -ENOMEM;
-		line.function = profile_function(
-			profile, profile_text(profile, name), profile_text(profile, file),
-			profile_text(profile, location->module), ORIGIN_LIBRARY);
+		line.function = profile_function(profile, profile_text(profile, name),
+						 profile_text(profile, file),
+						 profile_text(profile, location->module), origin);
 		if (line.function == ID_NONE || vec_push(&profile->lines, line) < 0)
 			return -ENOMEM;
 	}

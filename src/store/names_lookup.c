@@ -2,7 +2,6 @@
 #include "store/names_lookup.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,10 +96,9 @@ static uint32_t find_build_id(struct finder *finder, uint32_t module)
 {
 	const struct profile_module *known = profile_find_module(finder->lookup->profile, module);
 	char hex[2 * BUILD_ID_MAX + 1] = "";
-	size_t i;
 
-	for (i = 0; known && i < known->build_id.size && i < BUILD_ID_MAX; i++)
-		(void)snprintf(hex + 2 * i, 3, "%02x", known->build_id.bytes[i]);
+	if (known)
+		build_id_format(&known->build_id, hex);
 	return find_text(finder, hex);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -79,14 +78,11 @@ static int copy_modules(const struct names_copier *copier)
 
 	for (i = 0; i < copier->locations.count; i++) {
 		const struct names_location *location = &names->locations.items[i];
-		struct build_id build_id = {0};
-		const char *hex = profile_text(names->profile, location->build_id);
-		unsigned int byte;
+		struct build_id build_id;
 
 		if (copier->locations.items[i] == ID_NONE || !location->is_unnamed)
 			continue;
-		for (; build_id.size < BUILD_ID_MAX && sscanf(hex, "%2x", &byte) == 1; hex += 2)
-			build_id.bytes[build_id.size++] = (uint8_t)byte;
+		(void)build_id_parse(profile_text(names->profile, location->build_id), &build_id);
 		if (profile_module(copier->profile, profile_text(names->profile, location->module),
 				   &build_id) < 0)
 			return -ENOMEM;

@@ -157,12 +157,22 @@ struct store_address {
 	uint32_t id;
 	uint64_t vaddr;
 };
+/* Returns false to end. It must not call the store, like the next. */
 typedef bool (*store_address_fn)(void *self, const struct store_address *address);
-int store_unnamed(struct store *store, const char *build_id, store_address_fn each, void *self,
-		  struct error *err);
+/* The addresses of a build id with this id or a larger one; ids grow with time. */
+int store_unnamed(struct store *store, const char *build_id, uint32_t from_id,
+		  store_address_fn each, void *self, struct error *err);
 
-/* The modules that have such addresses: name is the build id in hex, detail the path. */
-int store_unnamed_modules(struct store *store, store_item_fn each, void *self, struct error *err);
+/* A module that has such addresses. */
+struct store_unnamed_module {
+	const char *build_id; /* in hex */
+	const char *path;
+	uint64_t addresses; /* how many */
+	uint32_t last_id;   /* the largest */
+};
+typedef bool (*store_unnamed_fn)(void *self, const struct store_unnamed_module *module);
+int store_unnamed_modules(struct store *store, store_unnamed_fn each, void *self,
+			  struct error *err);
 
 struct store_name {
 	const char *function;

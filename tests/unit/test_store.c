@@ -524,6 +524,16 @@ static bool take_address(void *self, const struct store_address *address)
 	return false;
 }
 
+static bool take_unnamed(void *self, const struct store_unnamed_module *module)
+{
+	struct lines *lines = self;
+	size_t used = strlen(lines->text);
+
+	(void)snprintf(lines->text + used, sizeof(lines->text) - used, "%s %s %d\n",
+		       module->build_id, module->path, (int)module->addresses);
+	return true;
+}
+
 static void add_unnamed(struct world *world)
 {
 	static const struct build_id build_id = {.size = 2, .bytes = {0xab, 0xcd}};
@@ -547,6 +557,7 @@ static void symbols_that_come_late_improve_old_profiles(void **state)
 	struct lines lines = {{0}};
 	struct error err = {0};
 	struct profile *profile;
+	uint32_t first;
 
 	add_unnamed(world);
 	append_one(world, &series, START, 0, 5);
@@ -554,10 +565,16 @@ static void symbols_that_come_late_improve_old_profiles(void **state)
 	profile = ask(world, &selector);
 	assert_int_equal(value_of(profile, "main:1;a:10;libx.so+0x42:0"), 5);
 	profile_free(profile);
-	fail_with(store_unnamed_modules(world->store, add_item, &lines, &err), &err);
-	assert_string_equal(lines.text, "abcd|/lib/libx.so 0 0 0 0-0\n");
-	fail_with(store_unnamed(world->store, "abcd", take_address, &address, &err), &err);
+	fail_with(store_unnamed_modules(world->store, take_unnamed, &lines, &err), &err);
+	assert_string_equal(lines.text, "abcd /lib/libx.so 1\n");
+	fail_with(store_unnamed(world->store, "abcd", 0, take_address, &address, &err), &err);
 	assert_int_equal(address.vaddr, 0x42);
+	first = address.id;
+	address.id = UINT32_MAX;
+	fail_with(store_unnamed(world->store, "abcd", first + 1, take_address, &address, &err),
+		  &err);
+	assert_int_equal(address.id, UINT32_MAX); /* only those from then on */
+	address.id = first;
 	fail_with(store_set_names(world->store, &(struct store_naming){address.id, names, 2}, 1,
 				  &err),
 		  &err);
