@@ -151,6 +151,18 @@ static enum MHD_Result refuse(struct http_server *server, struct exchange *excha
 	return answer(server, exchange, response);
 }
 
+/* What the name in braces stands for, "" without one; NULL: the path is not this route's. */
+static const char *match_path(const char *pattern, const char *path)
+{
+	size_t fixed = strcspn(pattern, "{");
+
+	if (pattern[fixed] == '\0')
+		return strcmp(pattern, path) == 0 ? "" : NULL;
+	if (strncmp(pattern, path, fixed) != 0 || path[fixed] == '\0' || strchr(path + fixed, '/'))
+		return NULL;
+	return path + fixed;
+}
+
 /* Finds the route. Returns NULL with an answer if there is none. */
 static const struct http_route *find_route(const struct http_server *server, const char *method,
 					   const char *path, struct http_response *response)
@@ -161,7 +173,7 @@ static const struct http_route *find_route(const struct http_server *server, con
 	for (i = 0; i < server->config.route_count; i++) {
 		const struct http_route *route = &server->config.routes[i];
 
-		if (strcmp(route->path, path) != 0)
+		if (!match_path(route->path, path))
 			continue;
 		if (strcmp(route->method, method) == 0)
 			return route;
@@ -215,6 +227,7 @@ static bool admit(struct http_server *server, struct exchange *exchange, const c
 	request->route = find_route(server, method, request->path, response);
 	if (!request->route)
 		return false;
+	request->tail = match_path(request->route->path, request->path);
 	if (server->config.admit(server->config.self, request, response) != 0)
 		return false;
 	wait_s = request->route->light

@@ -30,6 +30,7 @@ struct http_route;
 struct http_call {
 	const struct http_route *route;
 	const char *path;
+	const char *tail; /* what stands for the name in braces of the route; "": it has none */
 	const uint8_t *body;
 	size_t body_size;
 	char client[64];        /* address */
@@ -67,7 +68,7 @@ typedef void http_handler(void *self, const struct http_call *request,
 
 struct http_route {
 	const char *method;  /* "GET" or "POST" */
-	const char *path;    /* exact */
+	const char *path;    /* exact; the last part may be a name in braces: any text */
 	unsigned int access; /* for admit() */
 	http_handler *handle;
 	bool light; /* runs even if all slots are taken: /healthz */

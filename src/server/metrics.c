@@ -133,6 +133,11 @@ void metrics_put(struct metrics *metrics, struct bytes *out)
 		{"wick_server_rows_total", "Rows stored.", &metrics->rows},
 		{"wick_server_maintain_failures_total", "Failed runs of the store's maintenance.",
 		 &metrics->maintain_failures},
+		{"wick_server_symbol_uploads_total", "Uploads of symbols.", &metrics->uploads},
+		{"wick_server_symbol_upload_bytes_total", "Bytes of those, decompressed.",
+		 &metrics->upload_bytes},
+		{"wick_server_symbol_uploads_refused_total",
+		 "Uploads of symbols that were refused.", &metrics->refused_uploads},
 	};
 	size_t i;
 

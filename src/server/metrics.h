@@ -32,6 +32,9 @@ struct metrics {
 	uint64_t rows;
 	uint64_t shifted_windows; /* their clock was off */
 	uint64_t maintain_failures;
+	uint64_t uploads; /* of symbols */
+	uint64_t upload_bytes;
+	uint64_t refused_uploads;
 };
 
 void metrics_init(struct metrics *metrics);

@@ -69,8 +69,30 @@ static void find_order(void *self, const char *service)
 					    &search->burst);
 }
 
+/* The symbols that the sender, who can send them, is asked for. */
+static void put_wanted(struct server *server, const struct window *window, uint64_t now_s,
+		       struct json *json)
+{
+	uint32_t wanted[NAMING_WANTED_MAX];
+	size_t n = naming_wanted(server->naming, window->build_ids.items, window->build_ids.count,
+				 now_s, wanted);
+	size_t i;
+
+	if (n == 0)
+		return;
+	json_open_array(json, "symbols");
+	for (i = 0; i < n; i++) {
+		char hex[2 * BUILD_ID_MAX + 1];
+
+		build_id_format(&window->build_ids.items[wanted[i]], hex);
+		json_string(json, NULL, hex);
+	}
+	json_close(json);
+}
+
 static void put_answer(const struct ingest_result *result, int64_t offset_s,
-		       const struct order_search *search, struct http_response *response)
+		       const struct order_search *search, const struct window *uploader,
+		       struct http_response *response)
 {
 	struct json json;
 
@@ -88,6 +110,8 @@ static void put_answer(const struct ingest_result *result, int64_t offset_s,
 		json_u64(&json, "seconds", search->burst.seconds);
 		json_close(&json);
 	}
+	if (uploader)
+		put_wanted(search->server, uploader, search->now_s, &json);
 	json_close(&json);
 	bytes_put_u8(&response->body, '\n');
 }
@@ -123,8 +147,11 @@ static int push_window(struct server *server, const struct http_call *request,
 	push_count(server, &result, r);
 	agents_pushed(&server->agents, window, request->client, input.clock_offset_s,
 		      r < 0 ? err->text : NULL);
-	if (r == 0)
-		put_answer(&result, input.clock_offset_s, &search, response);
+	if (r == 0) {
+		naming_wake(server->naming);
+		put_answer(&result, input.clock_offset_s, &search,
+			   http_call_header(request, "X-Wick-Symbols") ? window : NULL, response);
+	}
 	return r;
 }
 

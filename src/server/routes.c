@@ -14,6 +14,8 @@ const struct http_route server_routes[] = {
 	{"POST", "/pyroscope/ingest", TOKEN_WRITE, route_pyroscope_ingest},
 	{"POST", "/push.v1.PusherService/Push", TOKEN_WRITE, route_pyroscope_push},
 	{"POST", "/v1development/profiles", TOKEN_WRITE, route_otlp_push},
+	{"POST", "/api/symbols/{build_id}", TOKEN_WRITE, route_symbols_upload},
+	{"GET", "/api/symbols", TOKEN_READ, route_symbols},
 	{"GET", "/api/profile", TOKEN_READ, route_profile},
 	{"GET", "/api/diff", TOKEN_READ, route_diff},
 	{"GET", "/api/top", TOKEN_READ, route_top},

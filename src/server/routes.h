@@ -20,6 +20,10 @@ http_handler route_pyroscope_ingest;
 http_handler route_pyroscope_push;
 http_handler route_otlp_push;
 
+/* symbol_routes.c */
+http_handler route_symbols_upload;
+http_handler route_symbols;
+
 /* profile_routes.c */
 http_handler route_profile;
 http_handler route_diff;

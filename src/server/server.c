@@ -17,11 +17,15 @@
 #include "net/http_access.h"
 #include "net/http_server.h"
 #include "net/statsd.h"
+#include "server/debuginfod_client.h"
 #include "server/routes.h"
 #include "server/state.h"
 #include "store/store.h"
 
 #define DRAIN_S 10
+/* Of symbols, by one client. */
+#define UPLOADS_PER_SECOND 2
+#define UPLOAD_BURST 50
 
 void server_log(struct server *server, const char *event, const char *key, const char *value)
 {
@@ -69,6 +73,14 @@ static void describe(const struct http_call *request, struct bytes *ret)
 	bytes_put_u8(ret, '\0');
 }
 
+/* Pushes come by the thousand: of them, only those that were refused. */
+static bool is_audited(const struct http_route *route)
+{
+	if (!route || route->access == TOKEN_NONE || route->light)
+		return false;
+	return route->access != TOKEN_WRITE || route->handle == route_symbols_upload;
+}
+
 static void on_done(void *self, const struct http_call *request,
 		    const struct http_response *response, size_t body_bytes, uint64_t took_ns)
 {
@@ -76,15 +88,12 @@ static void on_done(void *self, const struct http_call *request,
 	unsigned int status = response->status ? response->status : 200;
 	size_t route =
 		request->route ? (size_t)(request->route - server_routes) : METRICS_ROUTES_MAX;
-	unsigned int access = request->route ? request->route->access : TOKEN_NONE;
 	struct bytes detail = {0};
 
 	metrics_request(&server->metrics, route, request->route ? request->route->path : "", status,
 			took_ns);
 	metrics_add(&server->metrics, &server->metrics.received_bytes, body_bytes);
-	/* Pushes come by the thousand: of them, only those that were refused. */
-	if (status == 401 || status == 403 ||
-	    (access != TOKEN_NONE && access != TOKEN_WRITE && !request->route->light)) {
+	if (status == 401 || status == 403 || is_audited(request->route)) {
 		describe(request, &detail);
 		if (!detail.failed)
 			audit_add(&server->audit, request, status, (const char *)detail.data);
@@ -177,6 +186,36 @@ static int open_store(struct server *server, struct error *err)
 		      : error_set(err, -ENOMEM, "out of memory");
 }
 
+static void note_failed_naming(void *self, const struct error *err)
+{
+	server_log(self, "names not found", "error", err->text);
+}
+
+/* After the store. */
+static int open_symbols(struct server *server, struct error *err)
+{
+	const struct server_config *config = server->config;
+	SCOPED(mem) char *folder = path_in(config->folder, "symbols");
+	struct naming_config naming = {
+		.store = server->store,
+		.folder = &server->symbols,
+		.debug_folders = config->debug_folders,
+		.debug_folder_count = config->debug_folder_count,
+		.failed = note_failed_naming,
+		.self = server,
+	};
+	int r;
+
+	if (!folder)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = symbol_folder_open(&server->symbols, folder, config->symbol_bytes, err);
+	if (r == 0 && config->debuginfod_count > 0)
+		r = debuginfod_client_new(config->debuginfod_urls, config->debuginfod_count,
+					  &server->debuginfod, err);
+	naming.debuginfod = server->debuginfod;
+	return r < 0 ? r : naming_start(&naming, &server->naming, err);
+}
+
 int server_open(const struct server_config *config, struct server **ret, struct error *err)
 {
 	struct server *server = calloc(1, sizeof(*server));
@@ -190,11 +229,14 @@ int server_open(const struct server_config *config, struct server **ret, struct 
 	agents_init(&server->agents);
 	metrics_init(&server->metrics);
 	bursts_init(&server->bursts);
+	rate_limit_init(&server->upload_rate, UPLOADS_PER_SECOND, UPLOAD_BURST);
 	r = open_files(server, err);
 	if (r == 0)
 		r = open_store(server, err);
 	if (r == 0 && config->statsd)
 		r = statsd_open(config->statsd, NULL, &server->statsd, err);
+	if (r == 0)
+		r = open_symbols(server, err);
 	if (r == 0)
 		r = start_http(server, err);
 	if (r < 0) {
@@ -255,12 +297,16 @@ void server_close(struct server *server)
 		return;
 	http_server_stop(server->http, DRAIN_S);
 	statsd_close(server->statsd);
+	naming_stop(server->naming);
+	debuginfod_client_free(server->debuginfod);
+	symbol_folder_close(&server->symbols);
 	store_close(server->store);
 	audit_close(&server->audit);
 	agents_fini(&server->agents);
 	metrics_fini(&server->metrics);
 	bursts_fini(&server->bursts);
 	http_access_close(&server->access);
+	rate_limit_fini(&server->upload_rate);
 	free(server->token_path);
 	free(server);
 }

@@ -6,7 +6,8 @@
  * server: receives windows, stores them and answers queries over HTTP.
  *
  * It listens beyond loopback only with TLS and tokens. Everything it keeps is below one folder:
- * the store, the tokens and the audit log. It prints nothing: config->log receives lines of JSON.
+ * the store, the tokens, the symbols and the audit log. It prints nothing: config->log receives
+ * lines of JSON.
  */
 
 #include <stddef.h>
@@ -33,8 +34,13 @@ struct server_config {
 	unsigned int max_connections;
 	unsigned int request_timeout_s; /* for all of a request */
 	double requests_per_second;
-	unsigned int burst_hosts;                  /* that may run a burst at once */
-	uint64_t burst_interval_s;                 /* between two bursts of a service */
+	unsigned int burst_hosts;         /* that may run a burst at once */
+	uint64_t burst_interval_s;        /* between two bursts of a service */
+	uint64_t symbol_bytes;            /* of symbols that are kept */
+	const char *const *debug_folders; /* with debug files, by build id */
+	size_t debug_folder_count;
+	const char *const *debuginfod_urls; /* see debuginfod_client.h */
+	size_t debuginfod_count;
 	void (*log)(void *self, const char *line); /* any thread */
 	void *log_self;
 };
@@ -45,7 +51,7 @@ struct server_config {
 	 .keep_merged_s = 365 * 86400u, .max_body_bytes = 32u << 20,                               \
 	 .max_decoded_bytes = 256u << 20, .max_connections = 1000, .request_timeout_s = 120,       \
 	 .requests_per_second = 200,                                                               \
-	 .burst_hosts = 10, .burst_interval_s = 600}
+	 .burst_hosts = 10, .burst_interval_s = 600, .symbol_bytes = 1ull << 30}
 /* clang-format on */
 
 /* Borrows config until server_close(). Signals are up to the caller: block them first. */

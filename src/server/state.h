@@ -7,13 +7,17 @@
 #include <pthread.h>
 
 #include "net/http_access.h"
+#include "net/rate_limit.h"
 #include "server/agents.h"
 #include "server/audit.h"
 #include "server/bursts.h"
 #include "server/metrics.h"
+#include "server/naming.h"
 #include "server/server.h"
+#include "server/symbol_folder.h"
 
 struct bytes;
+struct debuginfod_client;
 struct http_server;
 struct statsd;
 struct store;
@@ -27,6 +31,10 @@ struct server {
 	struct audit audit;
 	struct metrics metrics;
 	struct bursts bursts;
+	struct symbol_folder symbols;
+	struct debuginfod_client *debuginfod; /* NULL: none is asked */
+	struct naming *naming;
+	struct rate_limit upload_rate;
 	uint64_t start_s;
 
 	struct http_access access;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "server/debuginfod_client.h"
 #include "server/routes.h"
 #include "server/state.h"
 #include "store/store.h"
@@ -90,6 +91,34 @@ static void put_store(struct store *store, struct bytes *out)
 	metrics_put_value(out, "wick_store_bytes", "gauge", "Size on disk.", (double)stats.bytes);
 }
 
+static void put_symbols(struct server *server, struct bytes *out)
+{
+	struct naming_stats names = naming_stats(server->naming);
+	struct symbol_folder_stats folder = symbol_folder_stats(&server->symbols);
+	struct debuginfod_stats fetched = debuginfod_client_stats(server->debuginfod);
+
+	metrics_put_value(out, "wick_server_symbol_lookups_total", "counter",
+			  "Addresses that were looked up in symbols.", (double)names.looked_up);
+	metrics_put_value(out, "wick_server_symbol_hits_total", "counter",
+			  "Addresses of those that got a name.", (double)names.named);
+	metrics_put_value(out, "wick_server_symbol_failures_total", "counter",
+			  "Failures while looking up names.", (double)names.failures);
+	metrics_put_value(out, "wick_server_unnamed_addresses", "gauge",
+			  "Addresses in the store without a name.", (double)names.unnamed);
+	metrics_put_value(out, "wick_server_symbols_missing", "gauge",
+			  "Modules whose symbols are nowhere.", (double)names.lacking);
+	metrics_put_value(out, "wick_server_symbol_files", "gauge", "Files of symbols kept.",
+			  (double)folder.files);
+	metrics_put_value(out, "wick_server_symbol_bytes", "gauge", "Their size.",
+			  (double)folder.bytes);
+	metrics_put_value(out, "wick_server_debuginfod_fetched_total", "counter",
+			  "Debug files fetched from debuginfod servers.", (double)fetched.fetched);
+	metrics_put_value(out, "wick_server_debuginfod_bytes_total", "counter", "Their size.",
+			  (double)fetched.bytes);
+	metrics_put_value(out, "wick_server_debuginfod_failures_total", "counter",
+			  "Failed requests to debuginfod servers.", (double)fetched.failures);
+}
+
 void server_metrics(struct server *server, struct bytes *out)
 {
 	struct http_server_stats http;
@@ -124,6 +153,7 @@ void server_metrics(struct server *server, struct bytes *out)
 	metrics_put_value(out, "wick_server_running", "gauge", "Requests being handled.",
 			  (double)http.running);
 	put_store(server->store, out);
+	put_symbols(server, out);
 	metrics_put(&server->metrics, out);
 	agents_metrics(&server->agents, out, now());
 }

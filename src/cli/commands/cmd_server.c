@@ -41,6 +41,9 @@ struct server_options {
 	uint64_t burst_hosts;
 	uint64_t burst_interval_ns;
 	const char *statsd;
+	uint64_t symbol_bytes;
+	struct option_list debug_folders;
+	struct option_list debuginfod_urls;
 };
 
 /* "30d": the unit may be m, h, d, w or y. */
@@ -178,6 +181,11 @@ static int run_server(const struct command_context *context, void *values, int a
 	config.statsd = options->statsd;
 	config.burst_hosts = (unsigned int)options->burst_hosts;
 	config.burst_interval_s = options->burst_interval_ns / NS_PER_SEC;
+	config.symbol_bytes = options->symbol_bytes;
+	config.debug_folders = options->debug_folders.items;
+	config.debug_folder_count = options->debug_folders.count;
+	config.debuginfod_urls = options->debuginfod_urls.items;
+	config.debuginfod_count = options->debuginfod_urls.count;
 	config.log = print_line;
 	config.log_self = (void *)(uintptr_t)context;
 	return run(context, &config);
@@ -205,6 +213,20 @@ static const struct option_spec limit_table[] = {
 	{"burst-interval", 0, OPTION_DURATION(struct server_options, burst_interval_ns),
 	 .argument = "TIME", .key = "server.burst_interval",
 	 .help = "shortest time between two bursts of a service"},
+	OPTION_END,
+};
+
+static const struct option_spec symbol_table[] = {
+	{"debug-dir", 0, OPTION_LIST(struct server_options, debug_folders), .argument = "DIR",
+	 .offer = OPTION_OFFER_DIRECTORY, .key = "server.debug_dirs",
+	 .help = "look for debug files below DIR/.build-id too (default: /usr/lib/debug)"},
+	{"debuginfod", 0, OPTION_LIST(struct server_options, debuginfod_urls), .argument = "URL",
+	 .key = "server.debuginfod",
+	 .help = "fetch debug files that are nowhere else from this debuginfod server; "
+		 "DEBUGINFOD_URLS stands for the servers in that variable"},
+	{"symbols-size", 0, OPTION_SIZE(struct server_options, symbol_bytes), .argument = "SIZE",
+	 .min = 1 << 20, .max = 1099511627776.0, .key = "server.symbols_size",
+	 .help = "remove the oldest uploaded and fetched symbols above this size"},
 	OPTION_END,
 };
 
@@ -241,6 +263,7 @@ static const struct option_spec table[] = {
 	 .help = "also send the metrics of /metrics to this StatsD server every 10 seconds, over "
 		 "UDP"},
 	/* Without an offset: its options are members of the same struct. */
+	{.kind = OPTION_KIND_GROUP, .table = symbol_table, .help = "Symbols"},
 	{.kind = OPTION_KIND_GROUP, .table = limit_table, .help = "Limits"},
 	OPTION_END,
 };
@@ -262,6 +285,7 @@ const struct command command_server = {
 						   .request_timeout_ns = 120 * NS_PER_SEC,
 						   .requests_per_second = 200,
 						   .burst_hosts = 10,
-						   .burst_interval_ns = 600 * NS_PER_SEC},
+						   .burst_interval_ns = 600 * NS_PER_SEC,
+						   .symbol_bytes = 1ull << 30},
 	.run = run_server,
 };
