@@ -220,6 +220,8 @@ static int write_window(struct agent *agent, uint64_t end_ns, struct window_tota
 		.asked_hz = config->sampling.frequency_hz,
 		.achieved_hz = agent->stats.achieved_hz,
 		.by_address = config->by_address,
+		.module = config->output.module,
+		.module_self = config->output.self,
 		.gaps = agent->gaps.items,
 		.gap_count = agent->gaps.count,
 		.facts = facts,

@@ -22,6 +22,7 @@ struct agent;
 struct burst_order;
 struct error;
 struct load_options;
+struct module;
 
 /* Where windows go. */
 struct agent_output {
@@ -31,6 +32,8 @@ struct agent_output {
 	int (*end)(void *self, const struct window_totals *totals, struct error *err);
 	/* Returns whether an order has arrived; optional. */
 	bool (*order)(void *self, struct burst_order *ret);
+	/* With by_address: a file that the window has addresses of, and a process; optional. */
+	void (*module)(void *self, const struct module *module, uint32_t pid);
 	void *self;
 };
 

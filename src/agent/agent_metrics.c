@@ -82,6 +82,11 @@ void agent_metrics_put(struct bytes *out, const struct agent_stats *agent,
 		{"refused_total", "Windows that the server refused.", (double)pusher->refused},
 		{"send_failures_total", "Attempts to send without success.",
 		 (double)pusher->failures},
+		{"symbols_sent_total", "Symbol tables that the server asked for and has.",
+		 (double)pusher->symbols.sent},
+		{"symbols_sent_bytes_total", "Their size.", (double)pusher->symbols.sent_bytes},
+		{"symbols_failed_total", "Symbol tables that could not be read, or were refused.",
+		 (double)pusher->symbols.failures},
 		{"sending", "Whether the last attempt to send succeeded.", !pusher->is_failing},
 	};
 

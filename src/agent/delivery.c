@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "agent/symbol_files.h"
 #include "base/error.h"
 #include "base/file/outfile.h"
 
@@ -14,9 +15,10 @@
 
 struct delivery {
 	struct spool *spool;
-	struct pusher *pusher; /* NULL: nothing is sent */
-	pthread_mutex_t lock;  /* held while a window is written: the spool has one writer */
-	char id[SPOOL_ID_MAX]; /* of the window being written */
+	struct pusher *pusher;      /* NULL: nothing is sent */
+	struct symbol_files *files; /* NULL: symbols are not sent */
+	pthread_mutex_t lock;       /* held while a window is written: the spool has one writer */
+	char id[SPOOL_ID_MAX];      /* of the window being written */
 };
 
 int delivery_open(const struct delivery_config *config, struct delivery **ret, struct error *err)
@@ -27,6 +29,9 @@ int delivery_open(const struct delivery_config *config, struct delivery **ret, s
 				       .host = config->host,
 				       .token = config->token,
 				       .ca_file = config->ca_file,
+				       .symbol_paths = config->symbol_paths,
+				       .symbol_path_count = config->symbol_path_count,
+				       .symbol_bytes_per_minute = config->symbol_bytes_per_minute,
 				       .notice = config->spool.notice,
 				       .self = config->spool.self};
 	int r;
@@ -36,6 +41,12 @@ int delivery_open(const struct delivery_config *config, struct delivery **ret, s
 	(void)pthread_mutex_init(&delivery->lock, NULL); /* never fails on Linux */
 	r = spool_open(&config->spool, &delivery->spool, err);
 	pusher.spool = delivery->spool;
+	if (r == 0 && config->sends_symbols) {
+		delivery->files = symbol_files_new();
+		if (!delivery->files)
+			r = error_set(err, -ENOMEM, "out of memory");
+		pusher.files = delivery->files;
+	}
 	if (r == 0 && config->url)
 		r = pusher_start(&pusher, &delivery->pusher, err);
 	if (r < 0)
@@ -51,6 +62,7 @@ void delivery_close(struct delivery *delivery)
 		return;
 	pusher_stop(delivery->pusher, PATIENCE_MS);
 	spool_close(delivery->spool);
+	symbol_files_free(delivery->files);
 	(void)pthread_mutex_destroy(&delivery->lock);
 	free(delivery);
 }
@@ -109,9 +121,20 @@ static bool order(void *self, struct burst_order *ret)
 	return delivery->pusher && pusher_take_order(delivery->pusher, ret);
 }
 
+static void see_module(void *self, const struct module *module, uint32_t pid)
+{
+	struct delivery *delivery = self;
+
+	symbol_files_note(delivery->files, module, pid);
+}
+
 struct agent_output delivery_output(struct delivery *delivery)
 {
-	return (struct agent_output){.begin = begin, .end = end, .order = order, .self = delivery};
+	return (struct agent_output){.begin = begin,
+				     .end = end,
+				     .order = order,
+				     .module = delivery->files ? see_module : NULL,
+				     .self = delivery};
 }
 
 void delivery_stats(struct delivery *delivery, struct spool_stats *ret_spool,

@@ -20,6 +20,10 @@ struct delivery_config {
 	const char *host;
 	const char *token;   /* NULL: none */
 	const char *ca_file; /* NULL: those of the system */
+	bool sends_symbols;  /* that the server asks for */
+	const char *const *symbol_paths;
+	size_t symbol_path_count;
+	uint64_t symbol_bytes_per_minute;
 };
 
 /* The caller releases *ret with delivery_close(). */

@@ -38,6 +38,7 @@ struct pusher {
 	char *url;                /* without a slash at the end */
 	struct progress progress; /* of the thread */
 	struct http_client *client;
+	struct symbol_sender *symbols; /* NULL: none are sent */
 	pthread_t thread;
 	atomic_bool cancel; /* end the request that is under way */
 	pthread_mutex_t lock;
@@ -85,6 +86,8 @@ static void take_answer(struct pusher *pusher, const struct http_answer *answer)
 {
 	struct burst_order order;
 
+	if (pusher->symbols)
+		symbol_sender_ask(pusher->symbols, (const char *)answer->body.data);
 	if (!burst_order_parse((const char *)answer->body.data, &order))
 		return;
 	(void)pthread_mutex_lock(&pusher->lock);
@@ -173,8 +176,10 @@ static int send_request(struct pusher *pusher, const struct push_window *window,
 				       .cancel = &pusher->cancel};
 	int r;
 
-	for (size_t i = 0; part->headers[i] && count < HEADERS_MAX - 1; i++)
+	for (size_t i = 0; part->headers[i] && count < HEADERS_MAX - 2; i++)
 		headers[count++] = part->headers[i];
+	if (pusher->symbols)
+		headers[count++] = "X-Wick-Symbols: 1";
 	headers[count] = NULL;
 	(void)snprintf(id, sizeof(id), "X-Wick-Window: %s", window->id);
 	(void)snprintf(now, sizeof(now), "X-Wick-Now: %" PRIu64, clock_realtime_ns());
@@ -241,10 +246,14 @@ static int send_one(struct pusher *pusher, const struct spool_item *item, uint64
 	return r;
 }
 
-/* Waits for a window, or after a failure for some time. Returns whether to go on. */
-static bool wait_for_work(struct pusher *pusher, uint64_t wait_ms)
+/*
+ * Waits for a window, but not longer than idle_ms (0: any time), or after a failure for wait_ms.
+ * Returns whether to go on.
+ */
+static bool wait_for_work(struct pusher *pusher, uint64_t wait_ms, uint64_t idle_ms)
 {
-	uint64_t until_ns = clock_monotonic_ns() + wait_ms * NS_PER_MS;
+	uint64_t limit_ms = wait_ms > 0 ? wait_ms : idle_ms;
+	uint64_t until_ns = clock_monotonic_ns() + limit_ms * NS_PER_MS;
 	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SEC),
 				 .tv_nsec = (long)(until_ns % NS_PER_SEC)};
 	bool goes_on;
@@ -252,8 +261,8 @@ static bool wait_for_work(struct pusher *pusher, uint64_t wait_ms)
 
 	(void)pthread_mutex_lock(&pusher->lock);
 	while (!pusher->is_stopping && r == 0 && (wait_ms > 0 || !pusher->is_woken))
-		r = wait_ms > 0 ? pthread_cond_timedwait(&pusher->changed, &pusher->lock, &until)
-				: pthread_cond_wait(&pusher->changed, &pusher->lock);
+		r = limit_ms > 0 ? pthread_cond_timedwait(&pusher->changed, &pusher->lock, &until)
+				 : pthread_cond_wait(&pusher->changed, &pusher->lock);
 	pusher->is_woken = false;
 	goes_on = !pusher->is_stopping;
 	(void)pthread_mutex_unlock(&pusher->lock);
@@ -281,16 +290,32 @@ static uint64_t send_all(struct pusher *pusher, uint32_t *failures, unsigned int
 	return 0;
 }
 
+/* Symbols are sent when no window waits. Returns after how long to go on; 0: nothing is left. */
+static uint64_t send_symbols(struct pusher *pusher)
+{
+	uint64_t wait_ms;
+
+	if (!pusher->symbols)
+		return 0;
+	wait_ms = symbol_sender_run(pusher->symbols, pusher->client, &pusher->cancel);
+	(void)pthread_mutex_lock(&pusher->lock);
+	pusher->stats.symbols = symbol_sender_stats(pusher->symbols);
+	(void)pthread_mutex_unlock(&pusher->lock);
+	return wait_ms;
+}
+
 static void *run(void *self)
 {
 	struct pusher *pusher = self;
 	unsigned int seed = (unsigned int)clock_monotonic_ns();
 	uint32_t failures = 0;
+	uint64_t wait_ms;
 
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(),
 			  NICE); /* else it is as urgent as the rest */
-	while (wait_for_work(pusher, send_all(pusher, &failures, &seed)))
-		continue;
+	do {
+		wait_ms = send_all(pusher, &failures, &seed);
+	} while (wait_for_work(pusher, wait_ms, wait_ms == 0 ? send_symbols(pusher) : 0));
 	(void)send_all(pusher, &failures, &seed); /* what came last */
 	(void)pthread_mutex_lock(&pusher->lock);
 	pusher->is_over = true;
@@ -301,6 +326,7 @@ static void *run(void *self)
 static void release(struct pusher *pusher)
 {
 	http_client_free(pusher->client);
+	symbol_sender_free(pusher->symbols);
 	(void)pthread_cond_destroy(&pusher->changed); /* nobody waits */
 	(void)pthread_mutex_destroy(&pusher->lock);
 	free(pusher->url);
@@ -321,6 +347,22 @@ static int start_thread(struct pusher *pusher, struct error *err)
 	return r < 0 ? error_errno(err, r, "cannot start a thread to send to %s", pusher->url) : 0;
 }
 
+static int prepare_symbols(struct pusher *pusher, struct error *err)
+{
+	struct symbol_sender_config config = {
+		.files = pusher->config.files,
+		.url = pusher->url,
+		.symbol_paths = pusher->config.symbol_paths,
+		.symbol_path_count = pusher->config.symbol_path_count,
+		.bytes_per_minute = pusher->config.symbol_bytes_per_minute,
+	};
+
+	if (!config.files)
+		return 0;
+	pusher->symbols = symbol_sender_new(&config);
+	return pusher->symbols ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
 static int prepare(struct pusher *pusher, struct error *err)
 {
 	struct http_client_config client = {.token = pusher->config.token,
@@ -336,6 +378,9 @@ static int prepare(struct pusher *pusher, struct error *err)
 	pusher->url = strndup(base, length);
 	if (!pusher->url)
 		return error_set(err, -ENOMEM, "out of memory");
+	r = prepare_symbols(pusher, err);
+	if (r < 0)
+		return r;
 	r = http_client_new(&client, &pusher->client, err);
 	if (r < 0)
 		return r;

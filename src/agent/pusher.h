@@ -13,10 +13,12 @@
 
 #include "agent/burst_order.h"
 #include "agent/push_request.h"
+#include "agent/symbol_sender.h"
 
 struct error;
 struct pusher;
 struct spool;
+struct symbol_files;
 
 struct pusher_config {
 	struct spool *spool; /* borrowed */
@@ -25,6 +27,11 @@ struct pusher_config {
 	const char *host;    /* for formats that do not say it in the window */
 	const char *token;   /* NULL: none */
 	const char *ca_file; /* NULL: those of the system */
+	/* Files whose symbols the server may ask for; NULL: it may not. Borrowed, like the next. */
+	struct symbol_files *files;
+	const char *const *symbol_paths;
+	size_t symbol_path_count;
+	uint64_t symbol_bytes_per_minute;
 	/* Called with messages for the user, in the thread of the pusher. */
 	void (*notice)(void *self, const char *text);
 	void *self;
@@ -36,6 +43,7 @@ struct pusher_stats {
 	uint64_t refused;
 	uint64_t failures; /* attempts without success */
 	bool is_failing;   /* the last attempt failed */
+	struct symbol_sender_stats symbols;
 };
 
 /* The caller releases *ret with pusher_stop(). */

@@ -36,6 +36,7 @@ struct window_writer {
 	VEC(uint32_t) labels;  /* by process */
 	VEC(uint32_t) places;  /* by location */
 	VEC(uint32_t) modules; /* by string of the names */
+	VEC(uint32_t) told;    /* by module: 0 if window->module was called */
 	VEC(struct frame) frames;
 	struct window_totals totals;
 };
@@ -179,6 +180,32 @@ static int put_process(struct window_writer *self, uint32_t id, uint32_t *ret_th
 	return r;
 }
 
+/* Tells about the files of a stack that this window did not have before. */
+static int tell_modules(struct window_writer *self, const struct live_row *row)
+{
+	const struct dictionary *dictionary = self->dictionary;
+	const struct stack_node *nodes = dictionary->stacks.nodes.items;
+	uint32_t at;
+
+	for (at = row->stack; at != 0; at = nodes[at].parent) {
+		const struct frame *frame = &dictionary->frames.items[nodes[at].frame];
+		const struct module *module;
+		uint32_t *told;
+
+		if (frame->kind != FRAME_NATIVE || frame->a >= dictionary->modules.count)
+			continue;
+		told = slot(&self->told, frame->a);
+		if (!told)
+			return -ENOMEM;
+		module = &dictionary->modules.items[frame->a];
+		if (*told != 0 && module->kind == MODULE_FILE && module->build_id.size > 0)
+			self->window->module(self->window->module_self, module,
+					     dictionary->processes.items[row->process].pid);
+		*told = 0;
+	}
+	return 0;
+}
+
 static int put_row(void *data, const struct live_row *row)
 {
 	struct window_writer *self = data;
@@ -200,6 +227,8 @@ static int put_row(void *data, const struct live_row *row)
 	int r = self->window->by_address ? id_transfer_stack(&self->transfer, row->stack, &stack)
 					 : put_named_stack(self, row, &stack);
 
+	if (r == 0 && self->window->by_address && self->window->module)
+		r = tell_modules(self, row);
 	if (r == 0)
 		r = put_process(self, row->process, &thread, &labels);
 	if (r < 0)
@@ -354,6 +383,7 @@ static void close_writer(struct window_writer *self, int r, struct window_totals
 	vec_fini(&self->labels);
 	vec_fini(&self->places);
 	vec_fini(&self->modules);
+	vec_fini(&self->told);
 	vec_fini(&self->frames);
 	recording_writer_free(self->writer);
 }

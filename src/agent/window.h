@@ -17,6 +17,7 @@
 struct error;
 struct label;
 struct live_profile;
+struct module;
 struct profile;
 struct services;
 
@@ -43,6 +44,9 @@ struct window {
 	uint32_t asked_hz; /* 0: it was not sampled at a rate */
 	double achieved_hz;
 	bool by_address; /* names are left to the reader: build ids and addresses are written */
+	/* With by_address: called once for each file, with a process that runs it; optional. */
+	void (*module)(void *self, const struct module *module, uint32_t pid);
+	void *module_self;
 	const struct window_gap *gaps;
 	size_t gap_count;
 	const struct window_fact *facts; /* more of them */

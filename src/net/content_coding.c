@@ -103,3 +103,15 @@ int content_decode(const char *coding, const void *data, size_t size, size_t lim
 	error_remedy(err, "use gzip, zstd or none");
 	return -EOPNOTSUPP;
 }
+
+int content_encode_zstd(const void *data, size_t size, struct bytes *out, struct error *err)
+{
+	size_t room = ZSTD_compressBound(size);
+	uint8_t *place = bytes_reserve(out, room);
+	size_t n = place ? ZSTD_compress(place, room, data, size, ZSTD_CLEVEL_DEFAULT) : 0;
+
+	if (!place || ZSTD_isError(n))
+		return error_set(err, -ENOMEM, "out of memory");
+	out->size += n;
+	return 0;
+}

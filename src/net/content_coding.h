@@ -19,4 +19,7 @@ struct error;
 int content_decode(const char *coding, const void *data, size_t size, size_t limit,
 		   struct bytes *out, struct error *err);
 
+/* Appends data as Content-Encoding zstd. Returns 0 or -ENOMEM. */
+int content_encode_zstd(const void *data, size_t size, struct bytes *out, struct error *err);
+
 #endif

@@ -296,6 +296,16 @@ static const char *make_sender(const struct collector *collector, char *ret, siz
 	return ret;
 }
 
+static void tell_build_ids(const struct ingest_input *input, const struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; input->build_id_seen && i < profile->modules.count; i++)
+		if (profile->modules.items[i].build_id.size > 0)
+			input->build_id_seen(input->service_self,
+					     &profile->modules.items[i].build_id);
+}
+
 static int store_all(struct collector *collector, const struct profile *profile, struct error *err)
 {
 	char id[400];
@@ -314,6 +324,7 @@ static int store_all(struct collector *collector, const struct profile *profile,
 	int r;
 
 	make_id(collector, id, sizeof(id));
+	tell_build_ids(collector->input, profile);
 	r = store_append(collector->store, &batch, err);
 	if (r < 0)
 		return r;

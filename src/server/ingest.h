@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct build_id;
 struct error;
 struct store;
 struct store_label;
@@ -45,6 +46,8 @@ struct ingest_input {
 	/* Called for each series with its service; optional. */
 	void (*service_seen)(void *self, const char *service);
 	void *service_self;
+	/* Called with the build id of each module of its stacks, perhaps twice; optional. */
+	void (*build_id_seen)(void *self, const struct build_id *id);
 };
 
 struct ingest_result {

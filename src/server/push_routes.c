@@ -57,7 +57,10 @@ struct order_search {
 	uint64_t now_s;
 	bool found;
 	struct burst burst;
+	VEC(struct build_id) build_ids; /* of its modules */
 };
+
+#define BUILD_IDS_MAX 4096
 
 static void find_order(void *self, const char *service)
 {
@@ -69,13 +72,20 @@ static void find_order(void *self, const char *service)
 					    &search->burst);
 }
 
+static void note_build_id(void *self, const struct build_id *id)
+{
+	struct order_search *search = self;
+
+	if (search->build_ids.count < BUILD_IDS_MAX)
+		(void)vec_push(&search->build_ids, *id); /* else the next window has it */
+}
+
 /* The symbols that the sender, who can send them, is asked for. */
-static void put_wanted(struct server *server, const struct window *window, uint64_t now_s,
-		       struct json *json)
+static void put_wanted(const struct order_search *search, struct json *json)
 {
 	uint32_t wanted[NAMING_WANTED_MAX];
-	size_t n = naming_wanted(server->naming, window->build_ids.items, window->build_ids.count,
-				 now_s, wanted);
+	size_t n = naming_wanted(search->server->naming, search->build_ids.items,
+				 search->build_ids.count, search->now_s, wanted);
 	size_t i;
 
 	if (n == 0)
@@ -84,15 +94,14 @@ static void put_wanted(struct server *server, const struct window *window, uint6
 	for (i = 0; i < n; i++) {
 		char hex[2 * BUILD_ID_MAX + 1];
 
-		build_id_format(&window->build_ids.items[wanted[i]], hex);
+		build_id_format(&search->build_ids.items[wanted[i]], hex);
 		json_string(json, NULL, hex);
 	}
 	json_close(json);
 }
 
 static void put_answer(const struct ingest_result *result, int64_t offset_s,
-		       const struct order_search *search, const struct window *uploader,
-		       struct http_response *response)
+		       const struct order_search *search, struct http_response *response)
 {
 	struct json json;
 
@@ -110,8 +119,7 @@ static void put_answer(const struct ingest_result *result, int64_t offset_s,
 		json_u64(&json, "seconds", search->burst.seconds);
 		json_close(&json);
 	}
-	if (uploader)
-		put_wanted(search->server, uploader, search->now_s, &json);
+	put_wanted(search, &json);
 	json_close(&json);
 	bytes_put_u8(&response->body, '\n');
 }
@@ -132,6 +140,8 @@ static int push_window(struct server *server, const struct http_call *request,
 		.now_s = now_ns / NS_PER_SEC,
 		.service_seen = find_order,
 		.service_self = &search,
+		/* Only of a sender that can upload symbols. */
+		.build_id_seen = http_call_header(request, "X-Wick-Symbols") ? note_build_id : NULL,
 	};
 	int r = push_body(server, request, &body, err);
 
@@ -149,9 +159,9 @@ static int push_window(struct server *server, const struct http_call *request,
 		      r < 0 ? err->text : NULL);
 	if (r == 0) {
 		naming_wake(server->naming);
-		put_answer(&result, input.clock_offset_s, &search,
-			   http_call_header(request, "X-Wick-Symbols") ? window : NULL, response);
+		put_answer(&result, input.clock_offset_s, &search, response);
 	}
+	vec_fini(&search.build_ids);
 	return r;
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "model/dictionary.h"
 #include "recording/chunk.h"
 #include "recording/format.h"
 #include "recording/reader.h"
@@ -149,21 +148,6 @@ static int take_schema(void *self, uint32_t id, const struct schema *schema)
 	return 0;
 }
 
-static int take_modules(struct window *window, const struct dictionary *dictionary)
-{
-	size_t i;
-
-	for (i = 0; i < dictionary->modules.count; i++) {
-		const struct module *module = &dictionary->modules.items[i];
-
-		if (module->kind == MODULE_FILE && module->build_id.size > 0 &&
-		    window->build_ids.count < WINDOW_BUILD_IDS_MAX &&
-		    vec_push(&window->build_ids, module->build_id) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 int window_read(struct window *window, const void *data, size_t size, size_t limit,
 		struct error *err)
 {
@@ -179,8 +163,6 @@ int window_read(struct window *window, const void *data, size_t size, size_t lim
 		return r;
 	recording_reader_skim(reader); /* the rest is read once, when it is stored */
 	r = recording_reader_run(reader, &visitor, err);
-	if (r == 0)
-		r = take_modules(window, recording_reader_dictionary(reader));
 	damage = recording_reader_damage(reader);
 	recording_reader_free(reader);
 	if (r == -E2BIG) {
@@ -203,6 +185,5 @@ void window_fini(struct window *window)
 	for (i = 0; i < window->event_count; i++)
 		free(window->events[i]);
 	vec_fini(&window->gaps);
-	vec_fini(&window->build_ids);
 	window->event_count = 0;
 }

@@ -13,14 +13,12 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "elf/elf.h"
 
 struct error;
 
 #define WINDOW_TEXT_MAX 256
 #define WINDOW_EVENTS_MAX 16
 #define WINDOW_GAPS_MAX 1000
-#define WINDOW_BUILD_IDS_MAX 4096
 
 struct window_gap {
 	uint32_t from_s;
@@ -52,7 +50,6 @@ struct window {
 	VEC(struct window_gap) gaps;
 	char *events[WINDOW_EVENTS_MAX];
 	size_t event_count;
-	VEC(struct build_id) build_ids; /* of its modules */
 };
 
 /*

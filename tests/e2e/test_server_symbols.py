@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import threading
 import time
@@ -287,3 +288,65 @@ def test_an_agent_is_asked_for_what_is_missing_and_only_one_is(start, tmp_path):
     assert values["wick_server_symbol_upload_bytes_total"] == PROGRAM.stat().st_size
     assert 0 < values["wick_server_symbol_hits_total"] <= values["wick_server_symbol_lookups_total"]
     assert values["wick_server_symbol_files"] == 1
+
+
+def agent_on(server, tmp_path, *options):
+    return subprocess.Popen([WICK, "agent", "--server", server.url, "--spool", tmp_path / "spool", "--window", "10s",
+                             "--symbolize", "server", "--breaker", "off", "--overhead", "off", "--max-memory", "off",
+                             "--symbol-rate", "1G", "--metrics", tmp_path / "agent.prom", *options],
+                            stderr=subprocess.DEVNULL)
+
+
+def cpu_names(server):
+    status, body = server.request("/api/profile?format=folded&from=-1d&query=shop")
+    assert status == 200, body
+    return body.decode()
+
+
+@pytest.mark.perf
+@pytest.mark.root
+@pytest.mark.parametrize("deleted", [False, True])
+def test_an_agent_sends_addresses_and_the_symbols_that_are_asked_for(start, tmp_path, background, deleted):
+    server = start()
+    program = tmp_path / "split"
+    shutil.copy(BUILD / "tests/workloads/split", program)
+    build_id = build_id_of(program)
+    background([program, "600000"], env={**os.environ, "WICK_SERVICE": "shop"})
+    agent = agent_on(server, tmp_path)
+    try:
+        wait_for(lambda: "split+0x" in cpu_names(server) or "hot_70" in cpu_names(server), 120)
+        if deleted:
+            program.unlink()  # its process has it, and so has the agent
+        wait_for(lambda: "hot_70" in cpu_names(server), 180)
+    finally:
+        agent.terminate()
+        assert agent.wait(TIMEOUT) == 0
+    assert "split+0x" not in cpu_names(server)  # the first windows have names too
+    kept = server.folder / "symbols/.build-id" / build_id[:2] / (build_id[2:] + ".debug")
+    assert kept.exists() and kept.stat().st_size < (BUILD / "tests/workloads/split").stat().st_size
+    assert values_of(server)["wick_server_symbol_uploads_total"] >= 1
+    lines = (tmp_path / "agent.prom").read_text().splitlines()
+    sent = {line.split(" ")[0]: float(line.split(" ")[1]) for line in lines if not line.startswith("#")}
+    assert sent["wick_agent_symbols_sent_total"] >= 1
+    asked = (server.folder / "audit.log").read_text().count("/api/symbols/" + build_id)
+    assert asked == 1  # nothing is sent twice
+
+
+@pytest.mark.perf
+@pytest.mark.root
+def test_a_stripped_program_gets_its_names_when_somebody_uploads_them(start, tmp_path, background):
+    server = start()
+    program = tmp_path / "split"
+    subprocess.run(["strip", "-o", program, BUILD / "tests/workloads/split"], check=True)
+    background([program, "600000"], env={**os.environ, "WICK_SERVICE": "shop"})
+    agent = agent_on(server, tmp_path)
+    try:
+        wait_for(lambda: "split+0x" in cpu_names(server), 120)
+    finally:
+        agent.terminate()
+        assert agent.wait(TIMEOUT) == 0
+    before = cpu_names(server)
+    assert "hot_70" not in before
+    assert upload(server, BUILD / "tests/workloads/split")[0] == 200
+    wait_for(lambda: "hot_70" in cpu_names(server))
+    assert total(cpu_names(server)) == total(before)

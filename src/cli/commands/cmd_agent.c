@@ -64,6 +64,7 @@ struct agent_options {
 	double breaker_percent;
 	uint64_t memory_bytes;
 	enum agent_symbolize symbolize;
+	uint64_t symbol_rate_bytes;
 	uint64_t depth;
 	bool kernel;
 	enum engine_python python;
@@ -461,6 +462,10 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 		.format = options->push_as,
 		.host = command->host,
 		.ca_file = options->ca_file,
+		.sends_symbols = options->symbolize == SYMBOLIZE_SERVER,
+		.symbol_paths = command->load.symbol_paths,
+		.symbol_path_count = command->load.symbol_path_count,
+		.symbol_bytes_per_minute = options->symbol_rate_bytes,
 	};
 	int r = find_spool(command, err);
 
@@ -617,7 +622,11 @@ static const struct option_spec table[] = {
 	{"symbolize", 0, OPTION_ENUM(struct agent_options, symbolize, "agent", "server"),
 	 .key = "agent.symbolize",
 	 .help = "agent: send names of functions; server: send build IDs and addresses, which "
-		 "cost the host less; the server keeps them, but looks up no names yet"},
+		 "cost the host less; the server looks up the names, and asks for the symbol "
+		 "tables that it has not got"},
+	{"symbol-rate", 0, OPTION_SIZE(struct agent_options, symbol_rate_bytes), .argument = "SIZE",
+	 .min = 4096, .max = 1 << 30, .key = "agent.symbol_rate",
+	 .help = "with --symbolize server: send symbol tables of at most this size in a minute"},
 	{"rule", 0, OPTION_LIST(struct agent_options, rules), .argument = "RULE",
 	 .key = "agent.rules",
 	 .help = "how to name services: SOURCE, SOURCE=PATTERN or SOURCE=PATTERN:NAME, where "
@@ -666,6 +675,7 @@ const struct command command_agent = {
 					      .breaker_percent = 90,
 					      .memory_bytes = 64u << 20,
 					      .heap_sample_bytes = 512u << 10,
+					      .symbol_rate_bytes = 4u << 20,
 					      .depth = 128,
 					      .kernel = true,
 					      .symbols = {.demangle = true,
