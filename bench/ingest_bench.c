@@ -363,10 +363,15 @@ static int by_number(const void *a, const void *b)
 
 static void print_spread(const char *name, uint64_t *items, size_t count)
 {
+	size_t middle = count / 2;
+	size_t high = count * 99 / 100;
+
 	qsort(items, count, sizeof(*items), by_number);
-	(void)printf("%s %.1f %.1f %.1f\n", name, count ? (double)items[count / 2] / 1e6 : 0,
-		     count ? (double)items[count * 99 / 100] / 1e6 : 0,
-		     count ? (double)items[count - 1] / 1e6 : 0);
+	if (count > 0)
+		(void)printf("%s %.1f %.1f %.1f\n", name, (double)items[middle] / 1e6,
+			     (double)items[high] / 1e6, (double)items[count - 1] / 1e6);
+	else
+		(void)printf("%s 0 0 0\n", name);
 }
 
 static void print_times(const struct fleet *fleet)
