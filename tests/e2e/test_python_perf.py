@@ -99,10 +99,10 @@ def test_calls_that_could_not_be_read_are_counted(wick):
     summary = re.search(r"python +([0-9.]+) % of samples have Python calls(?:, in ([0-9.]+) % they could not be "
                         r"read)?(?:, (\d+) were)?", recording.stderr)
     with_calls, unread, early = (float(part or 0) for part in summary.groups())
-    bare = sum(not python_calls(sample) and has_loop(sample) for sample in samples)
-    assert with_calls / 100 * len(samples) == pytest.approx(sum(map(bool, map(python_calls, samples))), abs=2)
-    # A loop that has no call yet shows too, and is none of these.
-    assert bare + 2 >= unread / 100 * len(samples) + early - 1
+    shown = sum(map(bool, map(python_calls, samples)))
+    assert with_calls / 100 * len(samples) == pytest.approx(shown, abs=2)
+    # Others have none because the interpreter starts or ends.
+    assert len(samples) - shown + 2 >= unread / 100 * len(samples) + early
 
 
 def functions_of(samples, pid):
@@ -114,8 +114,13 @@ def test_processes_that_run_already_have_calls(wick, background, options):
     process = background([PYTHONS[-1], str(PROGRAM), "60", "sorting"])
     wait_for(lambda: "python" in os.readlink(f"/proc/{process.pid}/exe"), what="the interpreter")
     target = options or ("-p", str(process.pid))
-    recording = wick.attach("--engine", "perf", *target, "-d", "2", "-F", "499", "--overhead", "off")
-    assert {"sorting", "key", "work"} <= functions_of(samples_of(wick, recording), process.pid)
+    seen = set()
+    for _ in range(RUNS):  # on a busy machine, the process may get no CPU for a while
+        recording = wick.attach("--engine", "perf", *target, "-d", "1", "-F", "499", "--overhead", "off")
+        seen |= functions_of(samples_of(wick, recording), process.pid)
+        if {"sorting", "key", "work"} <= seen:
+            break
+    assert {"sorting", "key", "work"} <= seen
 
 
 def test_an_interpreter_that_starts_later_has_calls(wick):
