@@ -18,6 +18,7 @@
 
 /* Smaller files take less time than starting a process. */
 #define LARGE_FILE_BYTES (1u << 20)
+#define FIRST_FD 3 /* after those of input and output */
 
 static bool is_needed(const struct module *module, const struct symbol_search *search)
 {
@@ -42,8 +43,8 @@ static void set_policy(pid_t pid, int policy)
 /* Descriptors of the caller, such as sampling events, must not live on in the child. */
 static void close_others(int kept_fd)
 {
-	if (kept_fd > STDERR_FILENO + 1)
-		(void)close_range(STDERR_FILENO + 1, (unsigned int)kept_fd - 1, 0);
+	if (kept_fd > FIRST_FD)
+		(void)close_range(FIRST_FD, (unsigned int)kept_fd - 1, 0);
 	(void)close_range((unsigned int)kept_fd + 1, ~0u, 0); /* else they stay a little longer */
 }
 
