@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "server/window.h"
+#include "server/push/window.h"
 
 struct bytes;
 struct json;

@@ -17,7 +17,7 @@
 #include "net/http_access.h"
 #include "net/http_server.h"
 #include "net/statsd.h"
-#include "server/debuginfod_client.h"
+#include "server/names/debuginfod_client.h"
 #include "server/routes.h"
 #include "server/state.h"
 #include "store/store.h"

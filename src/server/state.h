@@ -12,9 +12,9 @@
 #include "server/audit.h"
 #include "server/bursts.h"
 #include "server/metrics.h"
-#include "server/naming.h"
+#include "server/names/naming.h"
+#include "server/names/symbol_folder.h"
 #include "server/server.h"
-#include "server/symbol_folder.h"
 
 struct bytes;
 struct debuginfod_client;

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "server/debuginfod_client.h"
+#include "server/names/debuginfod_client.h"
 #include "server/routes.h"
 #include "server/state.h"
 #include "store/store.h"

@@ -34,10 +34,7 @@
 /* Results in memory: a few megabytes, and more than the addresses of most profiles. */
 #define KNOWN_ADDRESSES 16384
 #define MISSED_ADDRESSES 4096
-/*
- * Memory limit of debug information while results are collected: they need what is missing from the
- * usual limit.
- */
+/* Memory limit of debug information while results, which need memory too, are collected. */
 #define READING_BYTES (28u << 20)
 
 static const struct symbol_frame unknown_frame = {.function = "[unknown]"};

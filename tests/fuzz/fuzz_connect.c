@@ -12,8 +12,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "server/otlp_messages.h"
-#include "server/querier_messages.h"
+#include "server/grafana/querier_messages.h"
+#include "server/push/otlp_messages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

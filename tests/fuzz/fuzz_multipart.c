@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "server/multipart.h"
+#include "server/push/multipart.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

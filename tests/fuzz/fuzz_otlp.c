@@ -17,7 +17,7 @@
 #include "import/source.h"
 #include "load/load.h"
 #include "model/profile.h"
-#include "server/otlp_messages.h"
+#include "server/push/otlp_messages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

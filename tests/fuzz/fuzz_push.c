@@ -18,7 +18,7 @@
 #include "import/inflate.h"
 #include "import/source.h"
 #include "net/content_coding.h"
-#include "server/push_message.h"
+#include "server/push/push_message.h"
 #include "store/store.h"
 
 #define LIMIT_BYTES (4u << 20)

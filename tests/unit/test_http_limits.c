@@ -16,7 +16,7 @@
 #include "net/http_server.h"
 #include "net/rate_limit.h"
 #include "server/bursts.h"
-#include "server/multipart.h"
+#include "server/push/multipart.h"
 
 static struct rate_limit limit;
 

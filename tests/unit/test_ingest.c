@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "server/ingest.h"
+#include "server/push/ingest.h"
 
 #include <sys/mman.h>
 
@@ -9,7 +9,7 @@
 #include "recording/chunk.h"
 #include "recording/format.h"
 #include "recording/writer.h"
-#include "server/window.h"
+#include "server/push/window.h"
 
 #include "store_world.h"
 

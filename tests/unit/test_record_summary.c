@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "cli/commands/record_summary.h"
+#include "cli/commands/parts/record_summary.h"
 #include "load/load.h"
 #include "record/record.h"
 

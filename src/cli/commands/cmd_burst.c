@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/command.h"
-#include "cli/commands/server_request.h"
+#include "cli/commands/parts/server_request.h"
 #include "cli/text/burst.h"
 
 struct burst_options {

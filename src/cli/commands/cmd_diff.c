@@ -11,7 +11,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/commands/draw_flame.h"
+#include "cli/commands/parts/draw_flame.h"
 #include "cli/debuginfod.h"
 #include "cli/options/load_options.h"
 #include "cli/text/diff.h"

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file/outfile.h"
 #include "cli/command.h"
-#include "cli/commands/draw_flame.h"
+#include "cli/commands/parts/draw_flame.h"
 #include "cli/debuginfod.h"
 #include "cli/default_name.h"
 #include "cli/options/load_options.h"

@@ -2,7 +2,7 @@
 #include "cli/table.h"
 
 #include "cli/command.h"
-#include "cli/commands/write_merged.h"
+#include "cli/commands/parts/write_merged.h"
 #include "cli/text/merge.h"
 
 struct merge_options {

@@ -12,8 +12,8 @@
 #include "base/file/outfile.h"
 #include "base/vec.h"
 #include "cli/command.h"
-#include "cli/commands/query_lists.h"
-#include "cli/commands/server_request.h"
+#include "cli/commands/parts/query_lists.h"
+#include "cli/commands/parts/server_request.h"
 #include "cli/text/query.h"
 #include "server/query_time.h"
 

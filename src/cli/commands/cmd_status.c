@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/command.h"
-#include "cli/commands/status_json.h"
+#include "cli/commands/parts/status_json.h"
 #include "cli/text/status.h"
 #include "proc/process_info.h"
 #include "record/remote/remote.h"

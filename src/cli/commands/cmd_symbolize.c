@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "cli/command.h"
-#include "cli/commands/symbolize_print.h"
+#include "cli/commands/parts/symbolize_print.h"
 #include "cli/debuginfod.h"
 #include "cli/options/load_options.h"
 #include "cli/text/symbolize.h"

@@ -14,7 +14,7 @@
 #include "base/path.h"
 #include "base/vec.h"
 #include "cli/command.h"
-#include "cli/commands/top_terminal.h"
+#include "cli/commands/parts/top_terminal.h"
 #include "cli/options/attach_options.h"
 #include "cli/options/load_options.h"
 #include "cli/text/top.h"

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "server/names/naming.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "model/entity.h"
+#include "server/names/address_names.h"
+#include "server/names/debuginfod_client.h"
+#include "server/names/symbol_folder.h"
+#include "store/store.h"
+
+#define NICE 10 /* names can wait for everything else */
+/* A pass looks at all addresses without a name: not more often than this. */
+#define PAUSE_NS NS_PER_SEC
+#define LOOK_AGAIN_NS (60 * NS_PER_SEC)
+#define FETCH_AGAIN_S 3600u
+#define ASK_DOUBLINGS_MAX 8u
+
+/* A module that has addresses without a name, or had some. */
+struct known_module {
+	char hex[2 * BUILD_ID_MAX + 1];
+	struct build_id build_id;
+	char path[128];
+	enum naming_state state;
+	uint64_t addresses; /* in the last pass */
+	uint32_t last_id;   /* of those */
+	uint32_t next_id;   /* smaller ones were looked up in these symbols */
+	uint64_t fetch_s;   /* not before, from debuginfod */
+	uint64_t ask_s;     /* not before, of an agent */
+	unsigned int asked;
+};
+
+struct naming {
+	struct naming_config config;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* With the lock: */
+	VEC(struct known_module) modules;
+	struct naming_stats stats;
+	bool is_woken;
+	bool is_stopping;
+};
+
+/* With the lock. NULL: unknown. */
+static struct known_module *find(struct naming *naming, const struct build_id *id)
+{
+	for (size_t i = 0; i < naming->modules.count; i++)
+		if (build_id_equal(&naming->modules.items[i].build_id, id))
+			return &naming->modules.items[i];
+	return NULL;
+}
+
+/* A store_unnamed_fn. Kernel modules have no file that anybody could send. */
+static bool note_module(void *self, const struct store_unnamed_module *unnamed)
+{
+	struct naming *naming = self;
+	struct known_module fresh = {.state = NAMING_WAITS};
+	struct known_module *known;
+
+	naming->stats.unnamed += unnamed->addresses;
+	if (unnamed->path[0] == '[' || !symbol_folder_parse_id(unnamed->build_id, &fresh.build_id))
+		return true;
+	known = find(naming, &fresh.build_id);
+	if (!known && naming->modules.count < NAMING_MODULES_MAX) {
+		build_id_format(&fresh.build_id, fresh.hex);
+		(void)snprintf(fresh.path, sizeof(fresh.path), "%s", unnamed->path);
+		if (vec_push(&naming->modules, fresh) == 0)
+			known = &naming->modules.items[naming->modules.count - 1];
+	}
+	if (known) {
+		known->addresses = unnamed->addresses;
+		known->last_id = unnamed->last_id;
+	}
+	return true;
+}
+
+static void count_lacking(struct naming *naming)
+{
+	naming->stats.lacking = 0;
+	for (size_t i = 0; i < naming->modules.count; i++)
+		naming->stats.lacking += naming->modules.items[i].state == NAMING_LACKS &&
+					 naming->modules.items[i].addresses > 0;
+}
+
+static void tell(struct naming *naming, const struct error *err)
+{
+	(void)pthread_mutex_lock(&naming->lock);
+	naming->stats.failures++;
+	(void)pthread_mutex_unlock(&naming->lock);
+	if (naming->config.failed)
+		naming->config.failed(naming->config.self, err);
+}
+
+/* Learns which modules have addresses without a name. */
+static void survey(struct naming *naming)
+{
+	struct error err = {0};
+	int r;
+
+	(void)pthread_mutex_lock(&naming->lock);
+	naming->stats.unnamed = 0;
+	for (size_t i = 0; i < naming->modules.count; i++)
+		naming->modules.items[i].addresses = 0;
+	r = store_unnamed_modules(naming->config.store, note_module, naming, &err);
+	count_lacking(naming);
+	(void)pthread_mutex_unlock(&naming->lock);
+	if (r < 0)
+		tell(naming, &err);
+}
+
+static bool is_stopping(struct naming *naming)
+{
+	bool stops;
+
+	(void)pthread_mutex_lock(&naming->lock);
+	stops = naming->is_stopping;
+	(void)pthread_mutex_unlock(&naming->lock);
+	return stops;
+}
+
+/* Copies a module that is due. Returns false past the last one. */
+static bool copy_due(struct naming *naming, size_t i, bool *ret_due, struct known_module *ret)
+{
+	bool is_there;
+
+	(void)pthread_mutex_lock(&naming->lock);
+	is_there = i < naming->modules.count && !naming->is_stopping;
+	if (is_there) {
+		*ret = naming->modules.items[i];
+		*ret_due = ret->addresses > 0 && ret->last_id >= ret->next_id;
+		/* What arrives from now on is looked up again. */
+		if (*ret_due)
+			naming->modules.items[i].next_id = ret->last_id + 1;
+	}
+	(void)pthread_mutex_unlock(&naming->lock);
+	return is_there;
+}
+
+/* Looks up the addresses of one module. */
+static void name_module(struct naming *naming, size_t i, const struct known_module *module)
+{
+	struct address_names_question question = {
+		.store = naming->config.store,
+		.build_id = &module->build_id,
+		.from_id = module->next_id,
+		.folders = naming->config.debug_folders,
+		.folder_count = naming->config.debug_folder_count,
+		.last_folder = naming->config.folder->path,
+	};
+	struct address_names_result result = {0};
+	struct error err = {0};
+	int r = address_names_find(&question, &result, &err);
+	struct known_module *known;
+
+	(void)pthread_mutex_lock(&naming->lock);
+	known = &naming->modules.items[i];
+	known->state = result.has_symbols ? NAMING_FOUND : NAMING_LACKS;
+	/* Without symbols nothing was looked up: all is still to be done. */
+	if (r < 0 || !result.has_symbols)
+		known->next_id = module->next_id;
+	naming->stats.looked_up += result.looked_up;
+	naming->stats.named += result.named;
+	count_lacking(naming);
+	(void)pthread_mutex_unlock(&naming->lock);
+	if (r < 0)
+		tell(naming, &err);
+	else
+		log_debug("%s (%s): %llu of %llu addresses have names", module->hex, module->path,
+			  (unsigned long long)result.named, (unsigned long long)result.looked_up);
+}
+
+/* Whether to ask debuginfod for a module; sets when it is asked next. */
+static bool fetches(struct naming *naming, size_t i, struct known_module *ret)
+{
+	uint64_t now_s = clock_realtime_ns() / NS_PER_SEC;
+	struct known_module *known;
+	bool wants;
+
+	(void)pthread_mutex_lock(&naming->lock);
+	known = &naming->modules.items[i];
+	wants = naming->config.debuginfod && known->state == NAMING_LACKS && known->addresses > 0 &&
+		known->fetch_s <= now_s && !naming->is_stopping;
+	if (wants)
+		known->fetch_s = now_s + FETCH_AGAIN_S;
+	*ret = *known;
+	(void)pthread_mutex_unlock(&naming->lock);
+	return wants;
+}
+
+static void fetch_module(struct naming *naming, size_t i)
+{
+	struct known_module module;
+	struct error err = {0};
+	int r;
+
+	if (!fetches(naming, i, &module))
+		return;
+	r = debuginfod_client_fetch(naming->config.debuginfod, &module.build_id,
+				    naming->config.folder, &err);
+	if (r == 0)
+		name_module(naming, i, &module);
+	else if (r != -ENOENT && r != -ECANCELED)
+		tell(naming, &err);
+}
+
+static void run_pass(struct naming *naming)
+{
+	struct known_module module;
+	bool is_due;
+
+	survey(naming);
+	for (size_t i = 0; copy_due(naming, i, &is_due, &module); i++)
+		if (is_due)
+			name_module(naming, i, &module);
+	for (size_t i = 0; i < naming->modules.count && !is_stopping(naming); i++)
+		fetch_module(naming, i);
+}
+
+/* Waits until woken, or for some time. */
+static void wait_until(struct naming *naming, uint64_t wait_ns, bool wakes)
+{
+	uint64_t until_ns = clock_monotonic_ns() + wait_ns;
+	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SEC),
+				 .tv_nsec = (long)(until_ns % NS_PER_SEC)};
+	int r = 0;
+
+	(void)pthread_mutex_lock(&naming->lock);
+	while (!naming->is_stopping && !(wakes && naming->is_woken) && r == 0)
+		r = pthread_cond_timedwait(&naming->changed, &naming->lock, &until);
+	if (wakes)
+		naming->is_woken = false;
+	(void)pthread_mutex_unlock(&naming->lock);
+}
+
+static void *run(void *self)
+{
+	struct naming *naming = self;
+
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE); /* else it is as urgent */
+	while (!is_stopping(naming)) {
+		run_pass(naming);
+		wait_until(naming, PAUSE_NS, false);
+		wait_until(naming, LOOK_AGAIN_NS, true);
+	}
+	return NULL;
+}
+
+/* Signals are for the thread that waits for them. */
+static int start_thread(struct naming *naming, struct error *err)
+{
+	sigset_t all;
+	sigset_t before;
+	int r;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* cannot fail */
+	r = -pthread_create(&naming->thread, NULL, run, naming);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* cannot fail */
+	return r < 0 ? error_errno(err, r,
+				   "cannot start a thread that names the addresses of the store")
+		     : 0;
+}
+
+static void release(struct naming *naming)
+{
+	vec_fini(&naming->modules);
+	(void)pthread_cond_destroy(&naming->changed); /* nobody waits */
+	(void)pthread_mutex_destroy(&naming->lock);
+	free(naming);
+}
+
+int naming_start(const struct naming_config *config, struct naming **ret, struct error *err)
+{
+	struct naming *naming = calloc(1, sizeof(*naming));
+	pthread_condattr_t attributes;
+	int r;
+
+	if (!naming)
+		return error_set(err, -ENOMEM, "out of memory");
+	naming->config = *config;
+	/* None of these fails on Linux. */
+	(void)pthread_mutex_init(&naming->lock, NULL);
+	(void)pthread_condattr_init(&attributes);
+	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&naming->changed, &attributes);
+	(void)pthread_condattr_destroy(&attributes);
+	r = start_thread(naming, err);
+	if (r < 0)
+		release(naming);
+	else
+		*ret = naming;
+	return r;
+}
+
+void naming_stop(struct naming *naming)
+{
+	if (!naming)
+		return;
+	(void)pthread_mutex_lock(&naming->lock);
+	naming->is_stopping = true;
+	(void)pthread_cond_broadcast(&naming->changed);
+	(void)pthread_mutex_unlock(&naming->lock);
+	debuginfod_client_cancel(naming->config.debuginfod);
+	(void)pthread_join(naming->thread, NULL); /* it exists */
+	release(naming);
+}
+
+void naming_wake(struct naming *naming)
+{
+	(void)pthread_mutex_lock(&naming->lock);
+	naming->is_woken = true;
+	(void)pthread_cond_broadcast(&naming->changed);
+	(void)pthread_mutex_unlock(&naming->lock);
+}
+
+void naming_renew(struct naming *naming, const struct build_id *id)
+{
+	struct known_module *known;
+
+	(void)pthread_mutex_lock(&naming->lock);
+	known = find(naming, id);
+	if (known)
+		known->next_id = 0;
+	(void)pthread_mutex_unlock(&naming->lock);
+	naming_wake(naming);
+}
+
+size_t naming_wanted(struct naming *naming, const struct build_id *ids, size_t n, uint64_t now_s,
+		     uint32_t *ret)
+{
+	size_t count = 0;
+
+	(void)pthread_mutex_lock(&naming->lock);
+	for (size_t i = 0; i < n && count < NAMING_WANTED_MAX && naming->stats.lacking > 0; i++) {
+		struct known_module *known = find(naming, &ids[i]);
+		unsigned int doublings;
+
+		if (!known || known->state != NAMING_LACKS || known->addresses == 0 ||
+		    known->ask_s > now_s)
+			continue;
+		doublings = known->asked < ASK_DOUBLINGS_MAX ? known->asked : ASK_DOUBLINGS_MAX;
+		known->ask_s = now_s + ((uint64_t)NAMING_ASK_AGAIN_S << doublings);
+		known->asked++;
+		ret[count++] = (uint32_t)i;
+	}
+	(void)pthread_mutex_unlock(&naming->lock);
+	return count;
+}
+
+void naming_list(struct naming *naming, void (*each)(void *, const struct naming_module *),
+		 void *self)
+{
+	(void)pthread_mutex_lock(&naming->lock);
+	for (size_t i = 0; i < naming->modules.count; i++) {
+		const struct known_module *known = &naming->modules.items[i];
+		struct naming_module module = {known->hex, known->path, known->addresses,
+					       known->state};
+
+		if (module.addresses > 0)
+			each(self, &module);
+	}
+	(void)pthread_mutex_unlock(&naming->lock);
+}
+
+struct naming_stats naming_stats(struct naming *naming)
+{
+	struct naming_stats stats;
+
+	(void)pthread_mutex_lock(&naming->lock);
+	stats = naming->stats;
+	(void)pthread_mutex_unlock(&naming->lock);
+	return stats;
+}

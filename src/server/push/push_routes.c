@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "net/content_coding.h"
+#include "server/push/push.h"
+#include "server/routes.h"
+
+int push_body(struct server *server, const struct http_call *request, struct bytes *ret,
+	      struct error *err)
+{
+	return content_decode(http_call_header(request, "Content-Encoding"), request->body,
+			      request->body_size, server->config->max_decoded_bytes, ret, err);
+}
+
+/* What the sender's clock differs from ours, in seconds: 0 if it does not say. */
+static int64_t clock_offset(const struct http_call *request, uint64_t now_ns)
+{
+	const char *text = http_call_header(request, "X-Wick-Now");
+	uint64_t theirs_ns;
+
+	if (!text || number_parse_u64(text, &theirs_ns) < 0 || theirs_ns > INT64_MAX)
+		return 0;
+	return ((int64_t)now_ns - (int64_t)theirs_ns) / (int64_t)NS_PER_SEC;
+}
+
+void push_count(struct server *server, const struct ingest_result *result, int r)
+{
+	struct metrics *metrics = &server->metrics;
+
+	if (r < 0) {
+		metrics_add(metrics,
+			    http_status_of(r) < 500 ? &metrics->rejected_windows
+						    : &metrics->delayed_windows,
+			    1);
+		return;
+	}
+	metrics_add(metrics,
+		    result->duplicates == result->batches && result->batches > 0
+			    ? &metrics->duplicate_windows
+			    : &metrics->windows,
+		    1);
+	metrics_add(metrics, &metrics->rows, result->rows);
+	if (result->shifted)
+		metrics_add(metrics, &metrics->shifted_windows, 1);
+}
+
+/* The order that fits one of the services of a window. */
+struct order_search {
+	struct server *server;
+	const char *host;
+	uint64_t now_s;
+	bool found;
+	struct burst burst;
+	VEC(struct build_id) build_ids; /* of its modules */
+};
+
+#define BUILD_IDS_MAX 4096
+
+static void find_order(void *self, const char *service)
+{
+	struct order_search *search = self;
+
+	if (!search->found)
+		search->found = bursts_take(&search->server->bursts, search->host, service,
+					    search->server->config->burst_hosts, search->now_s,
+					    &search->burst);
+}
+
+static void note_build_id(void *self, const struct build_id *id)
+{
+	struct order_search *search = self;
+
+	if (search->build_ids.count < BUILD_IDS_MAX)
+		(void)vec_push(&search->build_ids, *id); /* else the next window has it */
+}
+
+/* The symbols that the sender, who can send them, is asked for. */
+static void put_wanted(const struct order_search *search, struct json *json)
+{
+	uint32_t wanted[NAMING_WANTED_MAX];
+	size_t n = naming_wanted(search->server->naming, search->build_ids.items,
+				 search->build_ids.count, search->now_s, wanted);
+	size_t i;
+
+	if (n == 0)
+		return;
+	json_open_array(json, "symbols");
+	for (i = 0; i < n; i++) {
+		char hex[2 * BUILD_ID_MAX + 1];
+
+		build_id_format(&search->build_ids.items[wanted[i]], hex);
+		json_string(json, NULL, hex);
+	}
+	json_close(json);
+}
+
+static void put_answer(const struct ingest_result *result, int64_t offset_s,
+		       const struct order_search *search, struct http_response *response)
+{
+	struct json json;
+
+	json_init(&json, &response->body, false);
+	json_open_object(&json, NULL);
+	json_u64(&json, "rows", result->rows);
+	json_bool(&json, "duplicate", result->batches > 0 && result->duplicates == result->batches);
+	json_i64(&json, "clock_offset_s", offset_s);
+	json_bool(&json, "shifted", result->shifted);
+	if (search->found) {
+		json_open_object(&json, "burst");
+		json_string(&json, "id", search->burst.id);
+		json_string(&json, "service", search->burst.service);
+		json_u64(&json, "rate", search->burst.rate_hz);
+		json_u64(&json, "seconds", search->burst.seconds);
+		json_close(&json);
+	}
+	put_wanted(search, &json);
+	json_close(&json);
+	bytes_put_u8(&response->body, '\n');
+}
+
+static int push_window(struct server *server, const struct http_call *request,
+		       struct http_response *response, struct window *window, struct error *err)
+{
+	uint64_t now_ns = clock_realtime_ns();
+	const char *id = http_call_header(request, "X-Wick-Window");
+	struct order_search search = {
+		.server = server, .host = window->host, .now_s = now_ns / NS_PER_SEC};
+	struct bytes body = {0};
+	struct ingest_result result = {0};
+	struct ingest_input input = {
+		.window = window,
+		.host = request->client,
+		.clock_offset_s = clock_offset(request, now_ns),
+		.now_s = now_ns / NS_PER_SEC,
+		.service_seen = find_order,
+		.service_self = &search,
+		/* Only of a sender that can upload symbols. */
+		.build_id_seen = http_call_header(request, "X-Wick-Symbols") ? note_build_id : NULL,
+	};
+	int r = push_body(server, request, &body, err);
+
+	if (r == 0)
+		r = window_read(window, body.data, body.size, server->config->max_decoded_bytes,
+				err);
+	input.data = body.data;
+	input.size = body.size;
+	input.id = id ? id : window->id;
+	if (r == 0)
+		r = ingest(server->store, &input, &result, err);
+	bytes_fini(&body);
+	push_count(server, &result, r);
+	agents_pushed(&server->agents, window, request->client, input.clock_offset_s,
+		      r < 0 ? err->text : NULL);
+	if (r == 0) {
+		naming_wake(server->naming);
+		put_answer(&result, input.clock_offset_s, &search, response);
+	}
+	vec_fini(&search.build_ids);
+	return r;
+}
+
+void route_push(void *self, const struct http_call *request, struct http_response *response)
+{
+	struct server *server = self;
+	struct window window = {0};
+	struct error err = {0};
+	int r = push_window(server, request, response, &window, &err);
+
+	if (r < 0) {
+		server_log(server, "window refused", "error", err.text);
+		http_refuse_error(response, 0, &err);
+	}
+	window_fini(&window);
+}
