@@ -555,7 +555,7 @@ static const struct option_spec side_table[] = {
 		 "allocator, which cost it about a microsecond for each call"},
 	{"heap-sample", 0, OPTION_SIZE(struct agent_options, heap_sample_bytes), .argument = "SIZE",
 	 .min = 1024, .max = 1 << 30, .key = "agent.heap_sample",
-	 .help = "mean distance of the allocations that are sampled"},
+	 .help = "record about one block for every SIZE bytes allocated"},
 	OPTION_END,
 };
 

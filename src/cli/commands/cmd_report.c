@@ -145,8 +145,8 @@ static int run_sites(const struct command_context *context,
 		HEAP_FINE_STEP_NS; /* short runs have spikes and steps as well */
 	if (options->tree) {
 		(void)error_set(&err, -EINVAL, "--by site cannot be used with --tree");
-		error_remedy(&err, "remove one of them; --tree --value inuse_space shows which "
-				   "code calls the places");
+		error_remedy(&err, "remove one of them; --tree --value inuse_space shows who "
+				   "calls the code that allocates");
 		return command_refused(context, &err);
 	}
 	if (load_heap(path, &of_heap, &heap, &err) < 0)
