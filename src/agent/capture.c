@@ -101,8 +101,7 @@ static int explain(const struct capture *capture, int status, struct error *err)
 	else
 		(void)error_set(err, -EIO, "wick %s failed with status %d", program_of(capture),
 				status);
-	error_remedy(err, "try it on the host, which says why: wick %s -p PID -d 5",
-		     program_of(capture));
+	error_remedy(err, "to see why, run on the host: wick %s -p PID -d 5", program_of(capture));
 	return -EIO;
 }
 
@@ -125,7 +124,7 @@ static int convert(const struct arguments *arguments, const atomic_bool *stop, s
 	if (atomic_load(stop))
 		return tell_end("export", err);
 	(void)error_set(err, -EIO, "the recording cannot be converted: status %d", r);
-	error_remedy(err, "try it on the host, which says why: wick export --format pprof");
+	error_remedy(err, "to see why, run on the host: wick export --format pprof FILE");
 	return -EIO;
 }
 

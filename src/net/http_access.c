@@ -126,7 +126,7 @@ int http_access_reload(struct http_access *access, struct error *err)
 
 	if (r == 0 && tokens.count == 0 && needs_tokens(access)) {
 		tokens_fini(&tokens);
-		r = error_set(err, -EPERM, "%s has no tokens any more; the old ones stay",
+		r = error_set(err, -EPERM, "%s has no tokens any more; the old tokens remain valid",
 			      access->config.token_path);
 		error_remedy(err, "stop listening, or add a token");
 	}
