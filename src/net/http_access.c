@@ -201,7 +201,7 @@ static unsigned int check_token(struct http_access *access, struct http_call *re
 			return 0;
 		http_refuse(response, 403,
 			    "without tokens, only programs on this "
-			    "machine may ask, and no pages of browsers");
+			    "machine may ask, not pages in a browser");
 		return 403;
 	}
 	if (!token) {
