@@ -219,11 +219,11 @@ static const struct option_spec limit_table[] = {
 static const struct option_spec symbol_table[] = {
 	{"debug-dir", 0, OPTION_LIST(struct server_options, debug_folders), .argument = "DIR",
 	 .offer = OPTION_OFFER_DIRECTORY, .key = "server.debug_dirs",
-	 .help = "look for debug files below DIR/.build-id too (default: /usr/lib/debug)"},
+	 .help = "look for debug files below DIR/.build-id, before /usr/lib/debug"},
 	{"debuginfod", 0, OPTION_LIST(struct server_options, debuginfod_urls), .argument = "URL",
 	 .key = "server.debuginfod",
 	 .help = "fetch debug files that are nowhere else from this debuginfod server; "
-		 "DEBUGINFOD_URLS stands for the servers in that variable"},
+		 "the URL DEBUGINFOD_URLS means the servers in that environment variable"},
 	{"symbols-size", 0, OPTION_SIZE(struct server_options, symbol_bytes), .argument = "SIZE",
 	 .min = 1 << 20, .max = 1099511627776.0, .key = "server.symbols_size",
 	 .help = "remove the oldest uploaded and fetched symbols above this size"},
