@@ -549,10 +549,9 @@ static const struct option_spec side_table[] = {
 	 .help = "also record where the threads of this service wait, as the type off-cpu"},
 	{"heap", 0, OPTION_LIST(struct agent_options, heap), .argument = "SERVICE",
 	 .key = "agent.heap",
-	 .help = "also record what this service allocates, as the types alloc_space, "
-		 "alloc_objects, "
-		 "inuse_space and inuse_objects: of one process at a time, with probes on its "
-		 "allocator, which cost it about a microsecond for each call"},
+	 .help = "also record what this service allocates (types alloc_space, alloc_objects, "
+		 "inuse_space and inuse_objects), and allow /debug/pprof/heap for it; probes "
+		 "on the allocator of one process at a time cost it about a microsecond per call"},
 	{"heap-sample", 0, OPTION_SIZE(struct agent_options, heap_sample_bytes), .argument = "SIZE",
 	 .min = 1024, .max = 1 << 30, .key = "agent.heap_sample",
 	 .help = "record about one block for every SIZE bytes allocated"},
