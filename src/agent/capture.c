@@ -107,8 +107,9 @@ static int explain(const struct capture *capture, int status, struct error *err)
 
 static int tell_end(const char *program, struct error *err)
 {
-	(void)error_set(err, -ECANCELED, "wick %s was ended, because the agent ends", program);
-	error_remedy(err, "ask again when the agent runs");
+	(void)error_set(err, -ECANCELED, "wick %s was stopped because the agent is stopping",
+			program);
+	error_remedy(err, "ask again when the agent is running again");
 	return -ECANCELED;
 }
 

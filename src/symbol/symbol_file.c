@@ -174,7 +174,7 @@ static int refuse_large(size_t max_bytes, struct error *err)
 {
 	(void)error_set(err, -EFBIG, "the names of the functions take more than %zu bytes",
 			max_bytes);
-	error_remedy(err, "remove the functions that are not needed: strip --strip-unneeded");
+	error_remedy(err, "remove symbols that are not needed: strip --strip-unneeded");
 	return -EFBIG;
 }
 
