@@ -125,8 +125,7 @@ static int read_again(struct second_pass *pass, int fd, const char *name, struct
 int load_samples_fd(int fd, const char *name, const struct load_options *options,
 		    load_sample_fn *fn, void *self, struct error *err)
 {
-	struct loader loader = {
-		.options = options, .cache = {.fd = -1}, .tables = {.fd = -1}};
+	struct loader loader = {.options = options, .cache = {.fd = -1}, .tables = {.fd = -1}};
 	struct stack_filter filter;
 	struct second_pass pass = {&loader, &filter, fn, self, err};
 	struct sample_columns copies = {.count = 0};

@@ -48,8 +48,7 @@ static void clear_problem(struct module_symbols *symbols)
 /*
  * Adds the file's table unless it is empty. If it is damaged, returns false and sets the problem.
  */
-static bool add_table(struct module_symbols *symbols, struct elf_file *elf,
-		      struct cache_dir *cache)
+static bool add_table(struct module_symbols *symbols, struct elf_file *elf, struct cache_dir *cache)
 {
 	struct elf_symbols *table = NULL;
 	struct error err = {0};

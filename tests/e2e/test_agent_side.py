@@ -7,7 +7,7 @@ import time
 import contract
 import pprof
 import pytest
-from conftest import PATIENCE
+from conftest import LONG, PATIENCE
 from test_server import LIBRARY, run_query
 from test_server import Server as WickServer
 
@@ -90,6 +90,7 @@ def test_a_server_has_them_as_types(wick, shop, tmp_path):
         assert server.stop() == 0
 
 
+@pytest.mark.skipif(not LONG, reason="waits for several windows of ten seconds: WICK_LONG=1")
 def test_nothing_is_recorded_before_the_service_runs(wick, background):
     spool = wick.folder / "spool"
     agent = wick.start("agent", "--spool", spool, *STEADY, "--offcpu", "late")

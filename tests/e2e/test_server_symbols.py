@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from conftest import BUILD, PATIENCE, WICK
+from conftest import BUILD, LONG, PATIENCE, WICK
 from test_server import LIBRARY, TIMEOUT, Server, run_query
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="libduckdb.so is not there: make fetches it")
@@ -124,6 +124,7 @@ def test_only_names_and_addresses_of_functions_are_kept(start):
                                      {"Content-Encoding": "gzip"})[1])["stored"] is False
 
 
+@pytest.mark.skipif(not LONG, reason="waits until an hour is closed: WICK_LONG=1")
 def test_a_closed_hour_gets_names_too(start, tmp_path):
     server = start()
     ahead = str(time.time_ns() + 3 * 3600 * 10**9)  # the sender's clock: its times are moved back
@@ -306,7 +307,10 @@ def cpu_names(server):
 
 @pytest.mark.perf
 @pytest.mark.root
-@pytest.mark.parametrize("deleted", [False, True])
+takes_windows = pytest.mark.skipif(not LONG, reason="waits for windows of ten seconds: WICK_LONG=1")
+
+
+@pytest.mark.parametrize("deleted", [pytest.param(False, marks=takes_windows), True])
 def test_an_agent_sends_addresses_and_the_symbols_that_are_asked_for(start, tmp_path, background, deleted):
     server = start()
     program = tmp_path / "split"

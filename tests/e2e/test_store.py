@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, PATIENCE, ROOT, wait_for
+from conftest import BUILD, LONG, PATIENCE, ROOT, wait_for
 from documents import blocks_of
 from test_server import Server
 
@@ -91,6 +91,7 @@ def described_columns(title):
             for line in part.splitlines() if line.startswith("| `")]
 
 
+@pytest.mark.skipif(not LONG, reason="waits until an hour is closed: WICK_LONG=1")
 @pytest.mark.skipif(not LIBRARY.exists(), reason="no libduckdb.so (scripts/fetch-duckdb)")
 def test_plain_duckdb_reads_the_store_as_the_page_says(clock, tmp_path):
     clock.step(-3 * 3600)

@@ -58,7 +58,8 @@ static void a_program_is_asked_to_end(void **state)
 {
 	static const char *const silent[] = {"sleep", "1000", NULL};
 	static const char *const polite[] = {
-		"sh", "-c", "trap 'echo last words; exit 7' TERM; while :; do sleep 0.1; done", NULL};
+		"sh", "-c", "trap 'echo last words; exit 7' TERM; while :; do sleep 0.1; done",
+		NULL};
 	atomic_bool stop = true;
 	struct bytes out = {0};
 	sigset_t mask;

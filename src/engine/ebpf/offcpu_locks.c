@@ -219,9 +219,10 @@ uint32_t offcpu_locks_label(struct offcpu_locks *locks, const struct offcpu_lock
 		return other_locks(locks);
 	describe(locks, owner, address, now_ns, &text);
 	if (!text.failed)
-		lock.labels = make_labels(
-			locks, is_global(locks, owner, address) ? LANGUAGE_STATE_WAITING : STATE_ASLEEP,
-			(const char *)text.data);
+		lock.labels = make_labels(locks,
+					  is_global(locks, owner, address) ? LANGUAGE_STATE_WAITING
+									   : STATE_ASLEEP,
+					  (const char *)text.data);
 	bytes_fini(&text);
 	/* If out of memory, it is described again next time. */
 	if (vec_push(&locks->items, lock) == 0 &&

@@ -154,8 +154,7 @@ static bool is_waiting_for_lock(const struct watched *watched, const struct stop
 	uint64_t number;
 	uint64_t address;
 
-	return thread->state == 'S' &&
-	       registers_system_call(thread->tid, &number, &address) == 0 &&
+	return thread->state == 'S' && registers_system_call(thread->tid, &number, &address) == 0 &&
 	       (number == SYS_futex || number == SYS_restart_syscall) &&
 	       interpreter_lock(watched->interpreter, thread->pid, &lock) &&
 	       address >= lock.start && address < lock.end;

@@ -3,8 +3,8 @@
 #define WICK_VIEW_REPORT_REPORT_ROWS_H
 
 /*
- * report_rows: the rows of a report's table: functions, modules, threads, states, languages or lines, with
- * their cost in each value type of the profile.
+ * report_rows: the rows of a report's table: functions, modules, threads, states, languages or
+ * lines, with their cost in each value type of the profile.
  */
 
 #include <stdbool.h>
