@@ -26,6 +26,7 @@
 #define RETRY_S 10u
 #define DRAIN_S 10u
 #define MAX_BODY_BYTES 4096u /* nothing is sent to us */
+#define REQUEST_TIMEOUT_S 10u
 
 struct pull {
 	struct pull_config config;
@@ -253,6 +254,7 @@ static int start(struct pull *pull, struct error *err)
 		.max_connections_of_address = 16,
 		.max_running = MAX_CAPTURES + 2,
 		.timeout_s = 2 * MAX_SECONDS,
+		.request_timeout_s = REQUEST_TIMEOUT_S,
 		.requests_per_second = 20,
 		.request_burst = 40,
 		.routes = routes,
@@ -291,6 +293,12 @@ int pull_open(const struct pull_config *config, struct pull **ret, struct error 
 	else
 		*ret = pull;
 	return r;
+}
+
+void pull_tidy(struct pull *pull)
+{
+	if (pull)
+		http_server_tidy(pull->http);
 }
 
 void pull_close(struct pull *pull)

@@ -40,6 +40,9 @@ struct pull_config {
 int pull_open(const struct pull_config *config, struct pull **ret, struct error *err);
 void pull_close(struct pull *pull); /* ends what is being recorded; NULL is fine */
 
+/* Ends connections of clients that take too long. Call it with each window; NULL is fine. */
+void pull_tidy(struct pull *pull);
+
 uint16_t pull_port(const struct pull *pull);
 
 /* Reads the tokens again, and names services by other rules. If that fails, the old ones stay. */

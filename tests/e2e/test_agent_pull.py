@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -17,7 +18,7 @@ import urllib.request
 import contract
 import pprof
 import pytest
-from conftest import PATIENCE, WICK, workload
+from conftest import LONG, PATIENCE, WICK, workload
 
 pytestmark = [pytest.mark.perf, pytest.mark.root]
 STEADY = ("--breaker", "off", "--overhead", "off", "--max-memory", "off")
@@ -182,3 +183,23 @@ def test_it_does_not_listen_without_tokens_or_tls(wick, options, words):
     done = wick.run("agent", "--spool", wick.folder / "spool", "--listen-tokens", wick.folder / "none", *options)
     assert done.returncode == contract.FAILED
     assert words in done.stderr and "wick token add" in done.stderr
+
+
+@pytest.mark.skipif(not LONG, reason="waits for several windows of ten seconds: WICK_LONG=1")
+def test_clients_that_send_a_byte_now_and_then_do_not_hold_the_agent(wick):
+    agent = Agent(wick, "--window", "10s")
+    slow = [socket.create_connection(("127.0.0.1", agent.port), TIMEOUT) for _ in range(16)]
+    ended = set()
+    deadline = time.monotonic() + TIMEOUT
+    while len(ended) < len(slow) and time.monotonic() < deadline:
+        for one in slow:
+            try:
+                one.sendall(b"G")
+            except OSError:
+                ended.add(one)
+        time.sleep(0.1)
+    assert len(ended) == len(slow)
+    assert agent.get("/metrics")[0] == 200
+    for one in slow:
+        one.close()
+    agent.stop()

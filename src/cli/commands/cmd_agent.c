@@ -351,6 +351,7 @@ static void take_stats(void *self, const struct agent_stats *stats)
 	if (command->side)
 		side_windows_pause(command->side, stats->paused != 0);
 	publish_metrics(command);
+	pull_tidy(command->pull);
 }
 
 static int deliver(void *self, const char *id, const void *data, size_t size, struct error *err)
