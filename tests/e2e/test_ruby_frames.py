@@ -131,7 +131,7 @@ def test_the_summary_names_the_language(wick):
     assert share and float(share[1]) > 50
 
 
-@pytest.mark.parametrize("engine", [pytest.param("ebpf", marks=needs_ebpf), "signal"])
+@pytest.mark.parametrize("engine", [pytest.param("ebpf", marks=needs_ebpf), pytest.param("perf", marks=pytest.mark.perf), "signal"])
 def test_engines_that_cannot_read_ruby_say_so(wick, engine):
     recording = wick.record([RUBY, PROGRAM, 0.3, "recursion"], "--engine", engine)
     assert "this engine cannot read Ruby calls; --engine ptrace can" in recording.stderr
