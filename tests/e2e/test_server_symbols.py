@@ -18,6 +18,7 @@ from test_server import LIBRARY, TIMEOUT, Server, run_query
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="libduckdb.so is not there: make fetches it")
 PROGRAM = BUILD / "tests/workloads/phases"
+takes_windows = pytest.mark.skipif(not LONG, reason="waits for windows of ten seconds: WICK_LONG=1")
 SERVICE = f"shop{os.getpid()}"  # an agent also sees programs that other tests run
 
 
@@ -307,9 +308,6 @@ def cpu_names(server):
 
 @pytest.mark.perf
 @pytest.mark.root
-takes_windows = pytest.mark.skipif(not LONG, reason="waits for windows of ten seconds: WICK_LONG=1")
-
-
 @pytest.mark.parametrize("deleted", [pytest.param(False, marks=takes_windows), True])
 def test_an_agent_sends_addresses_and_the_symbols_that_are_asked_for(start, tmp_path, background, deleted):
     server = start()
