@@ -84,7 +84,8 @@ static inline struct cursor cursor_of(const void *data, size_t size)
 {
 	const uint8_t *start = data;
 
-	return (struct cursor){.at = start, .end = start + size};
+	/* Nothing may be added to NULL, not even 0. */
+	return (struct cursor){.at = start, .end = size > 0 ? start + size : start};
 }
 
 static inline size_t cursor_left(const struct cursor *cursor)

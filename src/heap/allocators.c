@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/expression.h"
 #include "base/path.h"
 
 /* Prefixes of the files of libraries that allocate for others. */
@@ -147,9 +148,10 @@ static const char *const wrappers[] = {
 /* The command line has reported invalid expressions: skip them. */
 static int choose(struct allocators *allocators, const char *text)
 {
+	char reason[EXPRESSION_REASON];
 	regex_t expression;
 
-	if (regcomp(&expression, text, REG_EXTENDED | REG_NOSUB) != 0)
+	if (expression_compile(&expression, text, reason) < 0)
 		return 0;
 	if (vec_push(&allocators->chosen, expression) == 0)
 		return 0;

@@ -143,13 +143,19 @@ int http_access_reload(struct http_access *access, struct error *err)
 /* Without tokens a page in a browser must not reach us under a name of its own. */
 static bool is_local_name(const char *host)
 {
-	static const char *const names[] = {"localhost", "127.", "[::1]"};
-	size_t i;
+	struct in_addr address;
+	char name[64];
+	size_t n;
 
-	for (i = 0; host && i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncasecmp(host, names[i], strlen(names[i])) == 0)
-			return true;
-	return !host;
+	if (!host)
+		return true;
+	n = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	if (n >= sizeof(name) || n > strlen(host) || (host[n] != '\0' && host[n] != ':'))
+		return false;
+	(void)snprintf(name, sizeof(name), "%.*s", (int)n, host);
+	if (strcasecmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0)
+		return true;
+	return inet_pton(AF_INET, name, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
 }
 
 /* "user:password" in base64; the password is the token. */

@@ -61,28 +61,34 @@ static json_t *string_of(const struct cursor *body)
 	return text ? json_stringn(text, strnlen(text, cursor_left(body))) : NULL;
 }
 
-static json_t *read_message(const struct connect_field *fields, struct cursor in, int depth)
+/* *values counts what was read: values of a few bytes each take a hundred times as much memory. */
+static json_t *read_message(const struct connect_field *fields, struct cursor in, int depth,
+			    size_t *values)
 {
 	json_t *object = json_object();
 	struct protobuf_field field;
 	uint64_t number;
 
-	while (object && protobuf_next(&in, &field)) {
+	while (object && *values <= MAX_VALUES && protobuf_next(&in, &field)) {
 		const struct connect_field *known = find(fields, field.number);
 
 		if (!known)
 			continue;
+		++*values;
 		if (known->kind == CONNECT_STRING)
 			put(object, known, string_of(&field.body));
 		else if (known->kind == CONNECT_DOUBLE)
 			put(object, known, double_of(field.value));
 		else if (known->kind == CONNECT_MESSAGE && depth < MAX_DEPTH)
-			put(object, known, read_message(known->message, field.body, depth + 1));
+			put(object, known,
+			    read_message(known->message, field.body, depth + 1, values));
 		else
-			while (protobuf_number(&field, &number))
+			while (*values <= MAX_VALUES && protobuf_number(&field, &number)) {
 				put(object, known, json_integer((json_int_t)number));
+				++*values;
+			}
 	}
-	if (in.failed) {
+	if (in.failed || *values > MAX_VALUES) {
 		json_decref(object);
 		return NULL;
 	}
@@ -116,14 +122,20 @@ json_t *connect_parse(const void *data, size_t size, struct error *err)
 json_t *connect_read(const struct connect_field *fields, const void *data, size_t size,
 		     bool is_json, struct error *err)
 {
+	size_t values = 0;
 	json_t *message = is_json ? connect_parse(data, size, err)
-				  : read_message(fields, cursor_of(size > 0 ? data : "", size), 0);
+				  : read_message(fields, cursor_of(data, size), 0, &values);
 
 	if (json_is_object(message))
 		return message;
 	if (is_json && !message)
 		return NULL;
 	json_decref(message);
+	if (values > MAX_VALUES) {
+		(void)error_set(err, -EFBIG, "the body has more than %u values", MAX_VALUES);
+		error_remedy(err, "send smaller messages");
+		return NULL;
+	}
 	(void)error_set(err, -EBADMSG, "the body is not a valid message for this method");
 	error_remedy(err, "send it as application/proto or application/json");
 	return NULL;

@@ -3,11 +3,11 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <regex.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/expression.h"
 
 #define SYNTAX "a selector looks like: service{host=\"web1\", release!=\"1.2\", unit=~\"api.*\"}"
 
@@ -47,14 +47,12 @@ static const char *own_name(const char *name)
 static int check_expression(const char *value, struct error *err)
 {
 	regex_t expression;
-	char why[128];
-	int r = regcomp(&expression, value, REG_EXTENDED | REG_NOSUB);
+	char why[EXPRESSION_REASON];
 
-	if (r == 0) {
+	if (expression_compile(&expression, value, why) == 0) {
 		regfree(&expression);
 		return 0;
 	}
-	(void)regerror(r, NULL, why, sizeof(why));
 	(void)error_set(err, -EINVAL, "regular expression %.200s: %s", value, why);
 	error_remedy(err, "fix the expression, or compare with =");
 	return -EINVAL;

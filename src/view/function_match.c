@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/expression.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "model/call_tally.h"
@@ -29,7 +30,7 @@ void function_matches_fini(struct function_matches *matches)
 static int pattern_init(struct pattern *pattern, const char *text, struct error *err)
 {
 	size_t n = strlen(text);
-	char problem[256];
+	char problem[EXPRESSION_REASON];
 	char *inner;
 	int r;
 
@@ -39,13 +40,12 @@ static int pattern_init(struct pattern *pattern, const char *text, struct error 
 	inner = strndup(text + 1, n - 2);
 	if (!inner)
 		return error_set(err, -ENOMEM, "out of memory");
-	r = regcomp(&pattern->expression, inner, REG_EXTENDED | REG_NOSUB);
+	r = expression_compile(&pattern->expression, inner, problem);
 	free(inner);
 	if (r == 0) {
 		pattern->name = NULL;
 		return 0;
 	}
-	(void)regerror(r, &pattern->expression, problem, sizeof(problem));
 	return error_advise(
 		err, error_set(err, -EINVAL, "%s is not a regular expression: %s", text, problem),
 		"escape special characters with a backslash, or give the name without the slashes");

@@ -390,7 +390,10 @@ def test_other_machines_are_served_over_tls_with_a_token(tmp_path):
 
 
 def test_a_page_in_a_browser_cannot_ask(server):
-    assert server.request("/api/services", headers={"Host": "evil.example"})[0] == 403
+    for name in ("evil.example", "localhost.evil.example", "127.evil.example", "127.0.0.1.evil.example", "[::1].evil.example"):
+        assert server.request("/api/services", headers={"Host": name})[0] == 403, name
+    for name in ("localhost", "LOCALHOST:4040", "127.0.0.1", "127.1.2.3:80", "[::1]:4040"):
+        assert server.request("/api/services", headers={"Host": name})[0] == 200, name
     assert server.request("/api/services", headers={"Origin": "http://evil.example"})[0] == 403
 
 
@@ -406,6 +409,12 @@ def test_a_lying_client_gets_clear_errors_and_little_memory(tmp_path):
         window = make_window(tmp_path, "app;main 10\n")
         assert server.push(window)[0] == 200
         before = peak_memory(server.process)
+        # Small values that take much memory, and an expression that does.
+        status, body = server.request("/querier.v1.QuerierService/LabelNames", b"\x0a\x00" * (1 << 20),
+                                      {"Content-Type": "application/proto"})
+        assert status == 413 and b"values" in body
+        status, body = server.request("/api/profile?query=" + urllib.parse.quote('{service=~"a' + "+" * 64 + '"}'))
+        assert status == 400 and b"repeats too much" in body
         # Larger than allowed, by its own word and in fact.
         status, body = server.push(bytes(5 << 20))
         assert status == 413 and b"larger than the limit" in body

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/expression.h"
 #include "base/path.h"
 #include "load/load.h"
 #include "model/profile.h"
@@ -26,14 +27,12 @@ static int compile(const char *const *patterns, size_t count, regex_t **items, s
 	if (count && !*items)
 		return error_set(err, -ENOMEM, "out of memory");
 	for (i = 0; i < count; i++) {
-		int code = regcomp(&(*items)[i], patterns[i], REG_EXTENDED | REG_NOSUB);
-		char reason[128];
+		char reason[EXPRESSION_REASON];
 
-		if (code == 0) {
+		if (expression_compile(&(*items)[i], patterns[i], reason) == 0) {
 			(*done)++;
 			continue;
 		}
-		(void)regerror(code, &(*items)[i], reason, sizeof(reason)); /* a cut text is fine */
 		(void)error_set(err, -EINVAL, "%s is not a regular expression: %s", patterns[i],
 				reason);
 		error_remedy(err, "escape special characters with a backslash");

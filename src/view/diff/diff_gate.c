@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/expression.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "base/quantity.h"
@@ -122,18 +123,15 @@ int diff_gate_parse(const char *text, struct diff_gate *ret, struct error *err)
 
 int diff_gate_init(struct diff_gate *gate, const char *text, struct error *err)
 {
-	char reason[128];
-	int code;
+	char reason[EXPRESSION_REASON];
 	int r = diff_gate_parse(text, gate, err);
 
 	if (r < 0 || !gate->is_expression)
 		return r;
-	code = regcomp(&gate->expression, gate->name, REG_EXTENDED | REG_NOSUB);
-	if (code == 0) {
+	if (expression_compile(&gate->expression, gate->name, reason) == 0) {
 		gate->compiled = true;
 		return 0;
 	}
-	(void)regerror(code, &gate->expression, reason, sizeof(reason)); /* a cut text is fine */
 	diff_gate_fini(gate);
 	return refuse(text, reason, err);
 }
