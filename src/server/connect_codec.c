@@ -16,6 +16,7 @@
 #define MAX_DEPTH 8
 /* A value of JSON takes two bytes or more of text, and about 64 of memory. */
 #define MAX_VALUES 2000000u
+#define MAX_PROTOBUF_VALUES 200000u /* only queries and pushes of a few series come this way */
 
 json_t *connect_string(const char *text)
 {
@@ -69,7 +70,7 @@ static json_t *read_message(const struct connect_field *fields, struct cursor in
 	struct protobuf_field field;
 	uint64_t number;
 
-	while (object && *values <= MAX_VALUES && protobuf_next(&in, &field)) {
+	while (object && *values <= MAX_PROTOBUF_VALUES && protobuf_next(&in, &field)) {
 		const struct connect_field *known = find(fields, field.number);
 
 		if (!known)
@@ -83,12 +84,12 @@ static json_t *read_message(const struct connect_field *fields, struct cursor in
 			put(object, known,
 			    read_message(known->message, field.body, depth + 1, values));
 		else
-			while (*values <= MAX_VALUES && protobuf_number(&field, &number)) {
+			while (*values <= MAX_PROTOBUF_VALUES && protobuf_number(&field, &number)) {
 				put(object, known, json_integer((json_int_t)number));
 				++*values;
 			}
 	}
-	if (in.failed || *values > MAX_VALUES) {
+	if (in.failed || *values > MAX_PROTOBUF_VALUES) {
 		json_decref(object);
 		return NULL;
 	}
@@ -131,8 +132,9 @@ json_t *connect_read(const struct connect_field *fields, const void *data, size_
 	if (is_json && !message)
 		return NULL;
 	json_decref(message);
-	if (values > MAX_VALUES) {
-		(void)error_set(err, -EFBIG, "the body has more than %u values", MAX_VALUES);
+	if (values > MAX_PROTOBUF_VALUES) {
+		(void)error_set(err, -EFBIG, "the body has more than %u values",
+				MAX_PROTOBUF_VALUES);
 		error_remedy(err, "send smaller messages");
 		return NULL;
 	}
