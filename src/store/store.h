@@ -34,7 +34,7 @@ struct store_label {
 
 struct store_series {
 	const char *service;
-	const char *type; /* "cpu", "off-cpu", "alloc" … */
+	const char *type; /* "cpu", "off-cpu", "alloc_space" … */
 	const char *unit; /* "nanoseconds", "bytes" … */
 	bool is_gauge;    /* levels: merged by their mean, not by their sum */
 	const char *host;
