@@ -551,8 +551,9 @@ static const struct option_spec side_table[] = {
 	{"heap", 0, OPTION_LIST(struct agent_options, heap), .argument = "SERVICE",
 	 .key = "agent.heap",
 	 .help = "also record what this service allocates (types alloc_space, alloc_objects, "
-		 "inuse_space and inuse_objects), and allow /debug/pprof/heap for it; probes "
-		 "on the allocator of one process at a time cost it about a microsecond per call"},
+		 "inuse_space and inuse_objects), and allow /debug/pprof/heap for it; one "
+		 "process of the service is probed at a time, and allocator calls in that "
+		 "process take about a microsecond longer"},
 	{"heap-sample", 0, OPTION_SIZE(struct agent_options, heap_sample_bytes), .argument = "SIZE",
 	 .min = 1024, .max = 1 << 30, .key = "agent.heap_sample",
 	 .help = "record about one block for every SIZE bytes allocated"},
@@ -600,7 +601,7 @@ static const struct option_spec table[] = {
 	 .help = "samples per second on each busy CPU; --overhead may lower it"},
 	{"window", 0, OPTION_DURATION(struct agent_options, window_ns), .argument = "TIME",
 	 .min = 10e9, .max = 60e9, .key = "agent.window",
-	 .help = "length of a window, 10s to 60s; counts are kept for each 30 seconds of it"},
+	 .help = "length of a window; if it is longer than 30s, counts are kept for each half"},
 	{"once", 0, OPTION_DURATION(struct agent_options, once_ns), .argument = "TIME", .min = 1e9,
 	 .max = 3600e9, .default_help = "",
 	 .help = "write one window of this length to the file of -o, then exit"},

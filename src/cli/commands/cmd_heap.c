@@ -517,7 +517,9 @@ static int run_heap(const struct command_context *context, void *values, int arg
 
 static const struct option_spec table[] = {
 	{"output", 'o', OPTION_STRING(struct heap_options, output), .argument = "FILE",
-	 .offer = OPTION_OFFER_FILE, .help = "where to write the recording; - is standard output"},
+	 .offer = OPTION_OFFER_FILE,
+	 .help = "where to write the recording; - is standard output (default: "
+		 "wick-DATE-TIME-NAME.wick)"},
 	{"pid", 'p', OPTION_U64(struct heap_options, pid), .argument = "PID", .max = INT32_MAX,
 	 .offer = OPTION_OFFER_PID,
 	 .help = "record a running process, with probes on the functions of its allocator; with "

@@ -446,8 +446,8 @@ static const struct option_spec table[] = {
 	 .argument = "PERCENT", .min = 0.1, .max = 50, .off = "off",
 	 .key = "sampling.overhead_percent",
 	 .help = "limit the cost of sampling to this share of the target's CPU time: the rate "
-		 "drops if the cost is higher, but not below 97 Hz (10 Hz with -a); a rate given "
-		 "with -F is kept unless --overhead is given too"},
+		 "drops if the cost is higher, but not below 97 Hz (10 Hz with -a and --cgroup); a "
+		 "rate given with -F is kept unless --overhead is given too"},
 	{"breaker", 0, OPTION_DOUBLE(struct record_options, breaker_percent), .argument = "PERCENT",
 	 .min = 10, .max = 100, .off = "off", .key = "sampling.breaker_percent",
 	 .help = "pause while the CPUs of the whole machine are busier than this"},
@@ -507,7 +507,8 @@ static const struct option_spec table[] = {
 	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
 		 "Python calls alone, off shows the functions of the interpreter"},
 	{"gil", 0, OPTION_FLAG(struct record_options, gil),
-	 .help = "record only threads that hold the global lock (GIL) of a Python interpreter"},
+	 .help = "record threads only while they hold the global lock (GIL) of a Python "
+		 "interpreter"},
 	{"on-overflow", 0,
 	 OPTION_ENUM(struct record_options, on_overflow, "drop-new", "overwrite-old"),
 	 .key = "sampling.on_overflow",

@@ -222,8 +222,8 @@ static const struct option_spec symbol_table[] = {
 	 .help = "look for debug files below DIR/.build-id, before /usr/lib/debug"},
 	{"debuginfod", 0, OPTION_LIST(struct server_options, debuginfod_urls), .argument = "URL",
 	 .key = "server.debuginfod",
-	 .help = "fetch debug files that are nowhere else from this debuginfod server; "
-		 "the URL DEBUGINFOD_URLS means the servers in that environment variable"},
+	 .help = "ask this debuginfod server for debug files that are found nowhere else; the URL "
+		 "DEBUGINFOD_URLS means the servers in that environment variable"},
 	{"symbols-size", 0, OPTION_SIZE(struct server_options, symbol_bytes), .argument = "SIZE",
 	 .min = 1 << 20, .max = 1099511627776.0, .key = "server.symbols_size",
 	 .help = "remove the oldest uploaded and fetched symbols above this size"},

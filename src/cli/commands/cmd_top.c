@@ -589,7 +589,7 @@ static const struct option_spec table[] = {
 	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
 		 "Python calls alone, off shows the functions of the interpreter"},
 	{"gil", 0, OPTION_FLAG(struct top_options, gil),
-	 .help = "show only threads that hold the global lock (GIL) of a Python interpreter"},
+	 .help = "show threads only while they hold the global lock (GIL) of a Python interpreter"},
 	{"kernel", 0, OPTION_TOGGLE(struct top_options, kernel), .key = "sampling.kernel",
 	 .help = "also sample kernel frames"},
 	{"children", 0, OPTION_TOGGLE(struct top_options, children), .key = "sampling.children",
