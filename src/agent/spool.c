@@ -314,7 +314,7 @@ int spool_commit(struct spool *spool, const char *id, struct error *err)
 	if (dropped > 0) {
 		(void)snprintf(text, sizeof(text),
 			       "%" PRIu64 " old windows were removed without being sent: the spool "
-			       "is full",
+			       "exceeded --spool-size or --spool-age",
 			       dropped);
 		tell(spool, text);
 	}

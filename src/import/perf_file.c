@@ -400,7 +400,7 @@ static int refuse_magic(const uint8_t *data, struct error *err)
 				  "stackcollapse-perf.pl, and read its output");
 		return -ENOTSUP;
 	}
-	(void)error_set(err, -ENOTSUP, "it was written by a perf older than Linux 3.x");
+	(void)error_set(err, -ENOTSUP, "it is in the old perf.data format PERFFILE");
 	error_remedy(err, "record it again with a newer perf");
 	return -ENOTSUP;
 }

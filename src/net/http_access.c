@@ -128,7 +128,7 @@ int http_access_reload(struct http_access *access, struct error *err)
 		tokens_fini(&tokens);
 		r = error_set(err, -EPERM, "%s has no tokens any more; the old tokens remain valid",
 			      access->config.token_path);
-		error_remedy(err, "stop listening, or add a token");
+		error_remedy(err, "add one (wick token add), or restart without --listen");
 	}
 	if (r < 0)
 		return r;

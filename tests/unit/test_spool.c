@@ -172,7 +172,7 @@ static void the_oldest_windows_are_removed_when_there_is_too_much(void **state)
 	assert_int_equal(stats.dropped, 1);
 	assert_int_equal(stats.windows, 2);
 	assert_true(stats.bytes <= 25000);
-	assert_non_null(strstr(notice_text, "without being sent"));
+	assert_non_null(strstr(notice_text, "--spool-age"));
 	expect_first(spool, "b");
 	put_window(spool, "d", 90000); /* too large itself: it stays, alone */
 	spool_stats(spool, &stats);

@@ -48,8 +48,9 @@ static int add(const struct command_context *context, const struct token_options
 	if (tokens_add(path, &wanted, &made, secret, &err) < 0)
 		return command_failed(context, &err);
 	(void)fprintf(context->out, "%s\n", secret);
-	command_note(context, "token %s for %s; it will not be shown again\n      %s", made.id,
-		     token_access_name(made.access), reload_hint);
+	command_note(context,
+		     "this token has the id %s and %s access; it will not be shown again\n      %s",
+		     made.id, token_access_name(made.access), reload_hint);
 	return COMMAND_DONE;
 }
 
