@@ -163,9 +163,9 @@ WICK_API int64_t wick_heap_writer_new_sites(struct wick_heap_writer *writer,
 					    uint32_t *ret, size_t max);
 
 /*
- * Adds events in the order in which they happened; a time that is earlier than one before counts as
- * that one. Returns -ENOENT if a site is not defined, and -EINVAL for an invalid event; then no
- * event was added.
+ * Adds events in the order in which they happened; an event whose time is earlier than that of the
+ * event before it gets the same time as that event. Returns -ENOENT if a site is not defined, and
+ * -EINVAL for an invalid event; then no event was added.
  */
 WICK_API int wick_heap_writer_add(struct wick_heap_writer *writer,
 				  const struct wick_heap_event *events, size_t count,

@@ -82,7 +82,7 @@ struct wick_leaks_info {
 	struct wick_leak_amount growth;
 	struct wick_leak_amount unscanned;
 	struct wick_leak_amount suppressed; /* by rules; in none of the above */
-	struct wick_leak_amount left_out;   /* by min_confidence and min_age_ns; the same */
+	struct wick_leak_amount left_out;   /* by min_confidence and min_age_ns; likewise */
 	uint64_t lost_bytes;    /* definite and probable, with the blocks reachable from them */
 	uint64_t growing;       /* sites that grow without bound, in any class */
 	uint64_t double_frees;  /* blocks that were freed twice */

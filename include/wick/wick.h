@@ -143,7 +143,7 @@ static inline void wick_free(const void *block)
 }
 
 /*
- * Pauses sampling of this program until it is resumed; events are still recorded. Costs one store.
+ * Pauses sampling of this program until wick_resume(); events are still recorded. Costs one store.
  */
 static inline void wick_pause(void)
 {
@@ -158,9 +158,9 @@ static inline void wick_resume(void)
 }
 
 /*
- * Records nothing of this program until it is started: no samples, no events, and no timer ticks
- * that could disturb it. To record only one phase, a program stops first. This affects all threads,
- * and processes that it forks.
+ * Records nothing of this program until wick_start(): no samples, no events, and no timer ticks
+ * that could disturb it. To record only one phase, a program calls wick_stop() first. This affects
+ * all threads, and processes that the program forks.
  */
 static inline void wick_stop(void)
 {

@@ -9,7 +9,8 @@
  *	/debug/pprof/heap?seconds=N&service=S       of services that the configuration names
  *	/metrics, /healthz                          of the agent itself
  *
- * It has its own threads, and never waits for the sampling of the host, nor that for it.
+ * It has its own threads: it never waits for the sampling of the host, and sampling never waits for
+ * it.
  */
 
 #include <stddef.h>

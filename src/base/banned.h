@@ -3,8 +3,9 @@
 #define WICK_BASE_BANNED_H
 
 /*
- * banned: functions with no bound, no error or hidden state. The build includes this header before
- * each of our files, after the system headers it needs, so that using them is a compile error.
+ * banned: functions that write without a bound, report no errors or have hidden state. The build
+ * includes this header before each of our files, after the system headers that it needs, so that a
+ * use of these functions is a compile error.
  */
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #define WICK_NET_HTTP_ACCESS_H
 
 /*
- * http_access: who may use an HTTP server of ours: only with TLS and tokens beyond this machine;
- * the token is in Authorization: Bearer, or the password of Basic for clients that know nothing
- * else. Any thread may call.
+ * http_access: who may use an HTTP server of ours. A server that other machines can reach must have
+ * TLS and tokens. A client sends its token as Authorization: Bearer or, if it cannot do that, as
+ * the password of Authorization: Basic. Any thread may call.
  */
 
 #include <pthread.h>

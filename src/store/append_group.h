@@ -4,7 +4,7 @@
 
 /*
  * append_group: writes batches that wait at the same time in one transaction: one commit, which is
- * most of the cost of a small batch, makes all of them last.
+ * most of the cost of a small batch, makes all of them durable.
  */
 
 #include <stdbool.h>

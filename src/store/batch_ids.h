@@ -5,10 +5,10 @@
 /*
  * batch_ids: which batches were stored already, by a 128-bit hash of their ids.
  *
- * Who sends in order, and sends a batch again until it is acknowledged, can send again only what it
- * sent last. So the last BATCH_IDS_OF_SENDER of each sender are remembered, for longer than an
- * agent may keep a window (--spool-age is at most 366 days), and no others: a few kilobytes for an
- * agent. Batches without a sender are remembered for a week.
+ * A sender that sends in order, and repeats a batch until it is acknowledged, can repeat only what
+ * it sent last. So only the last BATCH_IDS_OF_SENDER of each sender are remembered, a few kilobytes
+ * for an agent, and for longer than an agent may keep a window (--spool-age is at most 366 days).
+ * Batches without a sender are remembered for a week.
  */
 
 #include <stdbool.h>

@@ -9,16 +9,16 @@
  *	location   a place in code: its function and line, and those inlined there
  *	function   name, file, module
  *
- * Ids are dense and never change: rows on disk refer to them. That of a stack which no row has any
- * more is used again. A location with a name is known by
- * that name and not by its address, so that all addresses of a line are one. A location without one
- * is known by build id and address, and may be given a name later.
+ * Ids are dense, and rows on disk refer to them: an id never changes. The id of a stack that is in
+ * no row any more is used for a new stack. A location with a name is identified by that name and
+ * not by its address, so that all addresses of a line are one location. A location without one is
+ * identified by build id and address, and may be given a name later.
  *
  * What is new in memory is on disk after names_save() and the caller's commit. Until then the next
  * names_save() writes it again: a commit that failed needs no undoing.
  *
  * names_lookup.h adds the stacks of a profile. One thread changes names at a time, while nobody
- *reads.
+ * reads.
  */
 
 #include <stdbool.h>

@@ -3,10 +3,10 @@
 #define WICK_STORE_NAMES_LOOKUP_H
 
 /*
- * names_lookup: what the names of a profile are in the store.
+ * names_lookup: finds the ids that the stacks of a profile have in the store, and adds new ones.
  *
- * Most stacks of a batch are known already. So batches first look for theirs side by side, and only
- * what is missing is added by one at a time.
+ * Most stacks of a batch are known already. So several batches may look for theirs at the same
+ * time; then one batch at a time adds what is missing.
  */
 
 #include "store/names.h"

@@ -7,7 +7,8 @@
  * the name, start and size of each function that has a name. No code, no data, no variables and no
  * debug information. Whatever reads debug files reads it too.
  *
- * Agents send it to a server, and the server keeps what it made itself of what was sent.
+ * Agents send it to a server. The server reads what was sent, and keeps a file that it writes
+ * itself.
  */
 
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #define WICK_ENGINE_UPROBE_ALLOCATOR_H
 
 /*
- * allocator: finds the module that allocates memory for a process, and its functions. Knows only
- * the addresses of probes.
+ * allocator: finds the module that allocates memory for a process, and its functions, as addresses
+ * for probes. It places no probes.
  */
 
 #include <limits.h>

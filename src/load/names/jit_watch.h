@@ -5,8 +5,8 @@
 /*
  * jit_watch: records when lines were added to /tmp/perf-PID.map, because the lines have no times.
  *
- * While recording it checks from time to time how long the maps are of processes seen in
- * JIT-compiled code. A line past that length was added later, so its code did not exist before.
+ * While recording, it checks from time to time how long the maps of processes seen in JIT-compiled
+ * code are. A line past that length was added later, so its code did not exist before.
  *
  * Initialise with zeros. One thread at a time.
  */

@@ -7,10 +7,10 @@
  * longjmp leaves on the stack may stay there for long, below a frame that does not overwrite it,
  * such as one with a large array:
  *
- *	within			left
+ *	really inside		seems to be inside
  *
  *	program			program
- *	our malloc()		a large frame of the program, with a left call in it
+ *	our malloc()		a large frame, with the remains of a call of our malloc()
  *	the allocator		...
  *	our malloc(), again	our malloc()
  *
