@@ -81,7 +81,7 @@ def check(code, error):
 
 
 def _candidates():
-    """Where to look: beside the package, in the build of its source tree, then where the linker does."""
+    """Paths to try: beside the package, in the build of its source tree, then the name alone, for the loader."""
     here = os.path.dirname(os.path.abspath(__file__))
     for folder in (here, os.path.join(here, "..", "..", "build")):
         for name in (NAME, "libwick.so"):

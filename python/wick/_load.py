@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads the live blocks of a .wick file, of a dump, a stream or a recording of wick heap."""
+"""Reads the live blocks of a .wick file: of a dump, a stream or a recording of wick heap."""
 import array
 import ctypes
 import os
@@ -48,7 +48,7 @@ class Place:
 
     def __init__(self, site):
         self.thread = site.tid
-        # The recording has the name that the kernel knows the program by.
+        # In a recording, the main thread has the name of the program; Python calls it MainThread.
         self.thread_name = "MainThread" if site.tid == site.pid else os.fsdecode(site.thread or b"")
         self.domain = self.interpreter = 0
         frames, native = [], []

@@ -268,7 +268,7 @@ class Recording:
         _recordings.add(self)
 
     def start(self) -> "Recording":
-        """Starts recording. Does nothing more if this object is recording already."""
+        """Starts recording. If this object is recording already, stop() has to be called once more."""
         with self._lock:
             self._depth += 1
             if self._depth > 1:
@@ -283,7 +283,7 @@ class Recording:
         return self
 
     def stop(self) -> None:
-        """Ends the recording. In a forked child this does nothing: the parent keeps recording."""
+        """Ends the recording, when called as often as start(). Does nothing in a forked child: the parent records."""
         with self._lock:
             if self._depth == 0:
                 return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The recorder: a process of its own that samples another one with libwick.
 
-It does not sample itself into the profile, it may stop the target for a moment, and it survives the target's
-end to complete the file. _record.py starts it and talks to it over a socket:
+As a process of its own, it does not appear in the profile, it may stop the target for a moment, and it can complete
+the file after the target has ended. _record.py starts it and talks to it over a socket:
 
     recorder  {"pid": 1234}            it is there
     target    g                        begin: the target now allows it to look

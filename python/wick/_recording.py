@@ -112,7 +112,7 @@ class Recording:
         self._lib = _library.load()
         self._quick = _library.load_quick()
         self._tracer = tracer
-        # Sites keep their ids until it is closed. A list of traces has ids of its own.
+        # While this is held, the tracer does not reuse ids of sites. A list of traces has ids of its own.
         self._held = tracer.hold() if hasattr(tracer, "hold") else None
         self._is_hidden = is_hidden
         self._error = _library.Error()

@@ -258,8 +258,8 @@ class Stream:
         """
         Writes everything up to now; when it returns, the file has it.
 
-        If its thread is in the middle of writing (it is called by a signal handler, a __del__ or the function
-        of set_filter()), it returns at once, and the thread writes again before it goes on.
+        A signal handler, a __del__ or the function of set_filter() may interrupt a thread that is writing, and
+        call flush(). It then returns at once, and the thread writes again before it goes on.
         """
         try:
             self._flush_now(is_asked=True)
@@ -292,8 +292,8 @@ class Stream:
 
     def close(self):
         """
-        Writes the rest and the end of the file. A stream that has ended stays as it is. If its thread is in
-        the middle of writing, it returns at once, and the stream is closed when the thread has written.
+        Writes the rest and the end of the file. A stream that has ended stays as it is. If close() interrupts
+        a thread that is writing, as flush() may, it returns at once, and the thread closes the stream later.
         """
         try:
             self._close_now()
@@ -330,7 +330,7 @@ class Stream:
         self._is_flush_due = self._is_close_due = False
         if self._recording is not None:
             self._recording.close()
-        # The thread that held it may be gone. If it is this one, it goes on with the old one.
+        # The thread that held the lock may be gone. If this thread holds it, it goes on with the old lock.
         self._lock = threading.RLock()
 
     def __enter__(self):
@@ -359,7 +359,7 @@ def close_all():
 
 
 def _close_before_stop():
-    """Returns whether stop() comes later, because its own thread is writing a stream."""
+    """Closes all streams. Returns whether stop() has to wait, because the thread that calls it is writing a stream."""
     close_all()
     is_later = any(opened._is_close_due for opened in list(_open.values()))
     if is_later:

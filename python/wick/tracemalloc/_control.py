@@ -99,8 +99,8 @@ def configure(*, sampling_bytes=None, sampling_probability=None, ring_buffer_kb=
     sampling_probability: probability of each block, in [0; 1); the later of the two settings counts.
     ring_buffer_kb: size of the buffer of events for iter_events(), in KiB; 0 keeps none.
     max_stacks: how many different stacks are kept; more count as <unknown>. 0 sets no limit.
-    lossy: whether a full buffer drops the oldest events (and counts them). False makes the program wait
-        while a stream writes events, and the buffer grow if it has to: none is dropped.
+    lossy: whether a full buffer drops the oldest events (and counts them). With False no event is dropped:
+        the program waits while a stream writes events, and the buffer grows if it has to.
     """
     if _tracer.is_tracing():
         raise RuntimeError("settings cannot change while tracing: call stop() before configure()")

@@ -2,7 +2,7 @@
 """Finds the C extension, or says why there is none for this interpreter.
 
 A traced program pays for every object here whenever the garbage collector runs: modules that are
-rarely needed are imported where they are.
+rarely needed are imported where they are used.
 """
 import functools
 import sys

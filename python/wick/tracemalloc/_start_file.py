@@ -13,7 +13,7 @@ LINE = 'import sys; exec("try:\\n import wick._start\\nexcept ImportError:\\n pa
 
 def _folders():
     """Folders whose .pth files this interpreter reads, the best first."""
-    # Debian's interpreters read none in some folder that sysconfig names.
+    # Debian's interpreters may not read .pth files in the folder that sysconfig names.
     read = [name for name in site.getsitepackages() if name in sys.path]
     usual = sysconfig.get_path("purelib")
     found = [usual, *read] if usual in read or not read else read
