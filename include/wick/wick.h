@@ -158,9 +158,9 @@ static inline void wick_resume(void)
 }
 
 /*
- * Records nothing of this program until wick_start(): no samples, no events, and no timer ticks
- * that could disturb it. To record only one phase, a program calls wick_stop() first. This affects
- * all threads, and processes that the program forks.
+ * Until wick_start(), no samples and no events of this program are recorded, and no timer ticks
+ * disturb it. Allocations are still recorded (wick heap). To record only one phase, a program calls
+ * wick_stop() first. This affects all threads, and processes that the program forks.
  */
 static inline void wick_stop(void)
 {
