@@ -181,3 +181,22 @@ int symbol_files_take(struct symbol_files *files, const struct build_id *id,
 	(void)pthread_mutex_unlock(&files->lock);
 	return r;
 }
+
+void symbol_files_put_back(struct symbol_files *files, struct symbol_file_found *found)
+{
+	struct known_file *known;
+
+	if (found->fd < 0)
+		return;
+	(void)pthread_mutex_lock(&files->lock);
+	known = find(files, &found->build_id);
+	if (known && known->fd < 0 && files->open_count < SYMBOL_FILES_OPEN_MAX) {
+		known->fd = found->fd;
+		files->open_count++;
+		found->fd = -1;
+	}
+	(void)pthread_mutex_unlock(&files->lock);
+	if (found->fd >= 0)
+		(void)close(found->fd); /* only read from */
+	found->fd = -1;
+}

@@ -39,4 +39,7 @@ void symbol_files_note(struct symbol_files *files, const struct module *module, 
 int symbol_files_take(struct symbol_files *files, const struct build_id *id,
 		      struct symbol_file_found *ret);
 
+/* Returns the descriptor for another try: by its name the file may not be found any more. */
+void symbol_files_put_back(struct symbol_files *files, struct symbol_file_found *found);
+
 #endif

@@ -222,7 +222,9 @@ static int send_one(struct symbol_sender *sender, struct http_client *client,
 		r = post(sender, client, cancel, id, &body);
 		*ret_bytes = body.size;
 	}
-	if (source.file.fd >= 0)
+	if (r == -EAGAIN)
+		symbol_files_put_back(sender->config.files, &source.file);
+	else if (source.file.fd >= 0)
 		(void)close(source.file.fd); /* only read from */
 	bytes_fini(&body);
 	return r;
