@@ -23,6 +23,7 @@
 #define USUAL_CPU_SECONDS 30u /* as in Go */
 #define USUAL_HEAP_SECONDS 10u
 #define MAX_CAPTURES 2u
+#define MAX_CONNECTIONS 16u
 #define RETRY_S 10u
 #define DRAIN_S 10u
 #define MAX_BODY_BYTES 4096u /* nothing is sent to us */
@@ -250,8 +251,8 @@ static int start(struct pull *pull, struct error *err)
 		.tls_key = pull->access.tls_key,
 		.max_body_bytes = MAX_BODY_BYTES,
 		.max_bodies_bytes = 4 * MAX_BODY_BYTES,
-		.max_connections = 16,
-		.max_connections_of_address = 16,
+		.max_connections = MAX_CONNECTIONS,
+		.max_connections_of_address = MAX_CONNECTIONS / 2, /* one leaves some to others */
 		.max_running = MAX_CAPTURES + 2,
 		.timeout_s = 2 * MAX_SECONDS,
 		.request_timeout_s = REQUEST_TIMEOUT_S,
