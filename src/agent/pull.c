@@ -25,6 +25,7 @@
 #define MAX_CAPTURES 2u
 #define MAX_CONNECTIONS 16u
 #define RETRY_S 10u
+#define PAUSED_RETRY_S 60u /* a pause of the breaker takes that long at least */
 #define DRAIN_S 10u
 #define MAX_BODY_BYTES 4096u /* nothing is sent to us */
 #define REQUEST_TIMEOUT_S 10u
@@ -34,6 +35,7 @@ struct pull {
 	struct http_access access;
 	struct http_server *http;
 	atomic_bool stop;
+	atomic_bool paused;
 	atomic_uint captures; /* under way */
 	pthread_rwlock_t lock;
 	struct service_rules *rules; /* with the lock */
@@ -108,35 +110,23 @@ static void answer_capture(struct pull *pull, const struct capture *capture,
 			   struct http_response *response)
 {
 	struct error err = {0};
-	int r;
+	int r = capture_run(capture, &pull->stop, &response->body, &err);
 
-	if (atomic_fetch_add(&pull->captures, 1) >= MAX_CAPTURES) {
-		http_refuse(response, 429, "%u recordings are under way", MAX_CAPTURES);
-		response->retry_after_s = RETRY_S;
-	} else {
-		r = capture_run(capture, &pull->stop, &response->body, &err);
-		response->type = "application/octet-stream";
-		response->disposition = capture->kind == CAPTURE_CPU
-						? "attachment; filename=\"profile\""
-						: "attachment; filename=\"heap\"";
-		if (r < 0)
-			http_refuse_error(response,
-					  r == -ESRCH       ? 404
-					  : r == -ECANCELED ? 503
-							    : 500,
-					  &err);
-	}
-	(void)atomic_fetch_sub(&pull->captures, 1);
+	response->type = "application/octet-stream";
+	response->disposition = capture->kind == CAPTURE_CPU ? "attachment; filename=\"profile\""
+							     : "attachment; filename=\"heap\"";
+	if (r < 0)
+		http_refuse_error(response, r == -ESRCH ? 404 : r == -ECANCELED ? 503 : 500, &err);
 }
 
-static void route_profile(void *self, const struct http_call *request,
-			  struct http_response *response)
+static void answer_profile(struct pull *pull, const struct http_call *request,
+			   struct http_response *response)
 {
-	struct pull *pull = self;
 	struct choice choice;
 	struct capture capture = {.kind = CAPTURE_CPU,
 				  .rate_hz = pull->config.rate_hz,
-				  .overhead = pull->config.overhead};
+				  .overhead = pull->config.overhead,
+				  .breaker = pull->config.breaker};
 
 	if (!read_choice(pull, request, USUAL_CPU_SECONDS, &choice, response))
 		return;
@@ -182,9 +172,9 @@ static bool check_heap(struct pull *pull, const struct choice *choice,
 }
 
 /* Of a service with several processes, one. */
-static void route_heap(void *self, const struct http_call *request, struct http_response *response)
+static void answer_heap(struct pull *pull, const struct http_call *request,
+			struct http_response *response)
 {
-	struct pull *pull = self;
 	struct choice choice;
 	struct capture capture = {.kind = CAPTURE_HEAP,
 				  .sample_bytes = pull->config.heap_sample_bytes};
@@ -196,6 +186,38 @@ static void route_heap(void *self, const struct http_call *request, struct http_
 	capture.pid_count = 1;
 	capture.seconds = choice.seconds;
 	answer_capture(pull, &capture, response);
+}
+
+/* Answers if there is room. Finding the processes of a service is work, too: it comes later. */
+static void answer_in_turn(struct pull *pull, const struct http_call *request,
+			   struct http_response *response,
+			   void (*answer)(struct pull *pull, const struct http_call *request,
+					  struct http_response *response))
+{
+	if (atomic_load(&pull->paused)) {
+		http_refuse(response, 503,
+			    "the agent has paused: the host is busy, or memory is short");
+		response->retry_after_s = PAUSED_RETRY_S;
+		return;
+	}
+	if (atomic_fetch_add(&pull->captures, 1) >= MAX_CAPTURES) {
+		http_refuse(response, 429, "%u recordings are under way", MAX_CAPTURES);
+		response->retry_after_s = RETRY_S;
+	} else {
+		answer(pull, request, response);
+	}
+	(void)atomic_fetch_sub(&pull->captures, 1);
+}
+
+static void route_profile(void *self, const struct http_call *request,
+			  struct http_response *response)
+{
+	answer_in_turn(self, request, response, answer_profile);
+}
+
+static void route_heap(void *self, const struct http_call *request, struct http_response *response)
+{
+	answer_in_turn(self, request, response, answer_heap);
 }
 
 static void route_index(void *self, const struct http_call *request, struct http_response *response)
@@ -294,6 +316,12 @@ int pull_open(const struct pull_config *config, struct pull **ret, struct error 
 	else
 		*ret = pull;
 	return r;
+}
+
+void pull_pause(struct pull *pull, bool paused)
+{
+	if (pull)
+		atomic_store(&pull->paused, paused);
 }
 
 void pull_tidy(struct pull *pull)

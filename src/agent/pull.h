@@ -13,6 +13,7 @@
  * it.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct pull_config {
 	size_t rule_count;
 	uint32_t rate_hz;
 	double overhead;         /* percent, of each recording; 0: any */
+	double breaker;          /* percent, as --breaker, of each; 0: none */
 	const char *const *heap; /* services whose heap may be recorded */
 	size_t heap_count;
 	uint64_t heap_sample_bytes;
@@ -40,6 +42,9 @@ struct pull_config {
 /* Starts to listen. Borrows the texts. The caller releases *ret with pull_close(). */
 int pull_open(const struct pull_config *config, struct pull **ret, struct error *err);
 void pull_close(struct pull *pull); /* ends what is being recorded; NULL is fine */
+
+/* While it is paused, no recording begins. NULL is fine. */
+void pull_pause(struct pull *pull, bool paused);
 
 /* Ends connections of clients that take too long. Call it with each window; NULL is fine. */
 void pull_tidy(struct pull *pull);

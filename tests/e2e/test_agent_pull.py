@@ -175,6 +175,20 @@ def test_the_heap_of_a_service_that_was_named(wick, background):
     assert shop.poll() is None
 
 
+@pytest.mark.skipif(not LONG, reason="waits until the breaker opens: WICK_LONG=1")
+def test_nothing_is_recorded_while_the_agent_pauses(wick, background):
+    busy = [background(workload("spin", 600000)) for _ in range(os.cpu_count() // 8 + 1)]
+    agent = Agent(wick, "--breaker", "10")
+    deadline = time.monotonic() + TIMEOUT
+    status, body = 200, b""
+    while status != 503 and time.monotonic() < deadline:
+        status, body = agent.get("/debug/pprof/profile", seconds=1, pid=busy[0].pid)
+    assert status == 503
+    assert "paused" in json.loads(body)["error"]
+    assert agent.get("/healthz")[0] == 200
+    agent.stop()
+
+
 @pytest.mark.parametrize("options, words", [
     (("--listen", "127.0.0.1:0"), "no tokens"),
     (("--listen", "0.0.0.0:0"), "no TLS"),

@@ -350,6 +350,7 @@ static void take_stats(void *self, const struct agent_stats *stats)
 	(void)pthread_mutex_unlock(&command->stats_lock);
 	if (command->side)
 		side_windows_pause(command->side, stats->paused != 0);
+	pull_pause(command->pull, stats->paused != 0);
 	publish_metrics(command);
 	pull_tidy(command->pull);
 }
@@ -417,6 +418,7 @@ static int open_pull(struct agent_command *command, const struct agent_config *a
 		.rule_count = agent->services.rule_count,
 		.rate_hz = (uint32_t)options->frequency_hz,
 		.overhead = options->overhead_percent,
+		.breaker = options->breaker_percent,
 		.heap = options->heap.items,
 		.heap_count = options->heap.count,
 		.heap_sample_bytes = options->heap_sample_bytes,
