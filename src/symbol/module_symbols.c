@@ -305,6 +305,11 @@ void module_symbols_init(struct module_symbols *symbols, const struct module *mo
 			 uint32_t module_id, const struct symbol_search *search)
 {
 	*symbols = (struct module_symbols){.writer = SYMBOL_WRITER_NONE};
+	if (!search) {
+		set_problem(symbols, SYMBOLS_LACK_NAMES, "reading its symbols failed");
+		tell(symbols, module);
+		return;
+	}
 	switch (module->kind) {
 	case MODULE_FILE:
 		if (search->no_files)

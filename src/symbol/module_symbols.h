@@ -44,7 +44,10 @@ struct module_symbols {
 	char problem[160]; /* why names are missing; "" if none are */
 };
 
-/* Never fails: what could not be read is described in problem. */
+/*
+ * Never fails: what could not be read is described in problem. search is NULL if another process
+ * did not survive reading it: then nothing is read.
+ */
 void module_symbols_init(struct module_symbols *symbols, const struct module *module,
 			 uint32_t module_id, const struct symbol_search *search);
 void module_symbols_fini(struct module_symbols *symbols);

@@ -320,9 +320,9 @@ static struct symbol_search search_of(const struct symboliser *symboliser)
 	return search;
 }
 
-/* Opens the module at its first use. NULL without memory. */
+/* Opens the module at its first use, without names unless it is to be read. NULL without memory. */
 static struct module_state *get_state(struct symboliser *symboliser, const struct module *module,
-				      uint32_t module_id)
+				      uint32_t module_id, bool is_read)
 {
 	struct symbol_search search = search_of(symboliser);
 	uint32_t form = (uint32_t)symboliser->detail * 2 + symboliser->name_style.demangle;
@@ -340,7 +340,7 @@ static struct module_state *get_state(struct symboliser *symboliser, const struc
 	state->base = arena_strndup(&symboliser->arena, base, strlen(base));
 	if (!state->base)
 		return NULL;
-	module_symbols_init(&state->symbols, module, module_id, &search);
+	module_symbols_init(&state->symbols, module, module_id, is_read ? &search : NULL);
 	state->has_lines = symboliser->detail != SYMBOLS_NAMES && state->symbols.debug;
 	if (state->has_lines && symboliser->cache) {
 		struct file_identity file = elf_identity(state->symbols.debug);
@@ -391,12 +391,14 @@ bool symboliser_is_ready(struct symboliser *symboliser, const struct module *mod
 			 uint32_t module_id, bool wait)
 {
 	struct symbol_search search = search_of(symboliser);
+	enum table_state table;
 
 	if (!search.tables || find_state(symboliser, module_id))
 		return true;
+	table = table_builder_look(&symboliser->builder, module, module_id, &search, wait);
 	/* Opened at once, so that it stays ready. */
-	return table_builder_look(&symboliser->builder, module, module_id, &search, wait) &&
-	       get_state(symboliser, module, module_id);
+	return table != TABLE_PENDING &&
+	       get_state(symboliser, module, module_id, table == TABLE_READY);
 }
 
 static const struct symbol_frame *find_symbol_frame(struct symboliser *symboliser,
@@ -704,7 +706,7 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 	if (frame)
 		return answer(frame, frame->line > 0 ? SYMBOL_FULL : SYMBOL_NAME_ONLY, ret_frames,
 			      ret_count);
-	state = get_state(symboliser, module, module_id);
+	state = get_state(symboliser, module, module_id, true);
 	if (!state)
 		return answer(NULL, SYMBOL_NONE, ret_frames, ret_count);
 	if (state->has_lines && resolve_lines(symboliser, state, vaddr, ret_frames, ret_count))
@@ -720,7 +722,7 @@ enum symbol_quality symboliser_resolve(struct symboliser *symboliser, const stru
 const char *symboliser_resolve_data(struct symboliser *symboliser, const struct module *module,
 				    uint32_t module_id, uint64_t vaddr, uint64_t *ret_offset)
 {
-	struct module_state *state = get_state(symboliser, module, module_id);
+	struct module_state *state = get_state(symboliser, module, module_id, true);
 	const char *linker;
 
 	if (!state)

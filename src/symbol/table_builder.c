@@ -80,31 +80,51 @@ static bool start(struct table_builder *builder, const struct module *module, ui
 /* Whether the process has ended; with `wait` it gets its CPU, and always has. */
 static bool has_ended(struct table_builder *builder, bool wait)
 {
+	int status = 0;
 	pid_t r;
 
 	if (wait)
 		set_policy(builder->pid, SCHED_OTHER);
 	do
-		r = waitpid(builder->pid, NULL, wait ? 0 : WNOHANG);
+		r = waitpid(builder->pid, &status, wait ? 0 : WNOHANG);
 	while (r < 0 && errno == EINTR);
 	if (r == 0)
 		return false;
 	builder->pid = 0;
+	if (r > 0 && status != 0)
+		(void)vec_push(&builder->failed, builder->module); /* else it is tried again */
 	return true;
 }
 
-bool table_builder_look(struct table_builder *builder, const struct module *module,
-			uint32_t module_id, const struct symbol_search *search, bool wait)
+static bool has_failed(const struct table_builder *builder, uint32_t module_id)
+{
+	for (size_t i = 0; i < builder->failed.count; i++)
+		if (builder->failed.items[i] == module_id)
+			return true;
+	return false;
+}
+
+/* Of a module whose process has ended. */
+static enum table_state state_of(const struct table_builder *builder, uint32_t module_id)
+{
+	return has_failed(builder, module_id) ? TABLE_FAILED : TABLE_READY;
+}
+
+enum table_state table_builder_look(struct table_builder *builder, const struct module *module,
+				    uint32_t module_id, const struct symbol_search *search,
+				    bool wait)
 {
 	if (builder->pid > 0) {
 		if (!has_ended(builder, wait))
-			return false;
+			return TABLE_PENDING;
 		if (builder->module == module_id)
-			return true; /* if it failed, so would another */
+			return state_of(builder, module_id);
 	}
+	if (has_failed(builder, module_id))
+		return TABLE_FAILED;
 	if (!is_needed(module, search) || !start(builder, module, module_id, search))
-		return true; /* the caller does it */
-	return wait && has_ended(builder, true);
+		return TABLE_READY; /* the caller does it */
+	return wait && has_ended(builder, true) ? state_of(builder, module_id) : TABLE_PENDING;
 }
 
 void table_builder_hurry(struct table_builder *builder, bool hurried)
@@ -116,8 +136,9 @@ void table_builder_hurry(struct table_builder *builder, bool hurried)
 
 void table_builder_fini(struct table_builder *builder)
 {
-	if (builder->pid <= 0)
-		return;
-	(void)kill(builder->pid, SIGKILL); /* it is ours until it was waited for */
-	(void)has_ended(builder, true);
+	if (builder->pid > 0) {
+		(void)kill(builder->pid, SIGKILL); /* it is ours until it was waited for */
+		(void)has_ended(builder, true);
+	}
+	vec_fini(&builder->failed);
 }

@@ -14,22 +14,32 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/vec.h"
+
 struct module;
 struct symbol_search;
 
 /* Starts as zeros. */
 struct table_builder {
-	pid_t pid;       /* 0: none works */
-	uint32_t module; /* the id of the one it works on */
-	bool hurried;    /* at normal priority; see table_builder_hurry() */
+	pid_t pid;            /* 0: none works */
+	uint32_t module;      /* the id of the one it works on */
+	bool hurried;         /* at normal priority; see table_builder_hurry() */
+	VEC(uint32_t) failed; /* ids of modules whose process was killed or crashed */
+};
+
+enum table_state {
+	TABLE_PENDING, /* a process is busy, perhaps with another module */
+	TABLE_READY,   /* the tables are there, or it takes little to read the file without them */
+	TABLE_FAILED, /* who reads the file may fare as the process did, which did not survive it */
 };
 
 /*
- * Whether the tables of a module are there, as far as they can be; else a process begins to build
- * them unless one is busy. With `wait` it returns when it is done.
+ * The state of the tables of a module. If they are needed, a process begins to build them unless
+ * one is busy. With `wait` it returns when that is done.
  */
-bool table_builder_look(struct table_builder *builder, const struct module *module,
-			uint32_t module_id, const struct symbol_search *search, bool wait);
+enum table_state table_builder_look(struct table_builder *builder, const struct module *module,
+				    uint32_t module_id, const struct symbol_search *search,
+				    bool wait);
 
 /* Whether processes work at normal priority from now on, the current one included. */
 void table_builder_hurry(struct table_builder *builder, bool hurried);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,13 +67,16 @@ static void it_is_ready_when_the_table_is_there(void **state)
 	struct fixture *f = *state;
 
 	assert_false(disk_table_exists(&f->dir, &f->file));
-	assert_false(table_builder_look(&f->builder, &f->module, 3, &f->search, false));
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, false),
+			 TABLE_PENDING);
 	assert_true(f->builder.pid > 0);
 	assert_int_equal(sched_getscheduler(f->builder.pid), SCHED_IDLE);
-	assert_true(table_builder_look(&f->builder, &f->module, 3, &f->search, true));
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+			 TABLE_READY);
 	assert_int_equal(f->builder.pid, 0);
 	assert_true(disk_table_exists(&f->dir, &f->file));
-	assert_true(table_builder_look(&f->builder, &f->module, 4, &f->search, false));
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 4, &f->search, false),
+			 TABLE_READY);
 	assert_int_equal(f->builder.pid, 0); /* nothing was to be done */
 }
 
@@ -80,7 +84,8 @@ static void who_waits_need_not_ask_before(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_true(table_builder_look(&f->builder, &f->module, 3, &f->search, true));
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+			 TABLE_READY);
 	assert_true(disk_table_exists(&f->dir, &f->file));
 }
 
@@ -88,10 +93,12 @@ static void who_hurries_has_normal_priority(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_false(table_builder_look(&f->builder, &f->module, 3, &f->search, false));
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, false),
+			 TABLE_PENDING);
 	table_builder_hurry(&f->builder, true);
 	assert_int_equal(sched_getscheduler(f->builder.pid), SCHED_OTHER);
-	assert_true(table_builder_look(&f->builder, &f->module, 3, &f->search, true));
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+			 TABLE_READY);
 }
 
 static void what_cannot_be_built_is_left_to_the_caller(void **state)
@@ -100,18 +107,50 @@ static void what_cannot_be_built_is_left_to_the_caller(void **state)
 	struct module gone = {.kind = MODULE_FILE, .path = "/nowhere"};
 	struct module self = {.kind = MODULE_ANONYMOUS, .path = ""};
 
-	assert_true(table_builder_look(&f->builder, &gone, 1, &f->search, false));
-	assert_true(table_builder_look(&f->builder, &self, 2, &f->search, false));
+	assert_int_equal(table_builder_look(&f->builder, &gone, 1, &f->search, false), TABLE_READY);
+	assert_int_equal(table_builder_look(&f->builder, &self, 2, &f->search, false), TABLE_READY);
 	f->search.tables = NULL;
-	assert_true(table_builder_look(&f->builder, &f->module, 3, &f->search, false));
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, false),
+			 TABLE_READY);
 	assert_int_equal(f->builder.pid, 0);
+}
+
+/* In place of one that works on a module: it never ends by itself. */
+static pid_t start_idle_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (;;)
+			(void)pause();
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void a_file_that_killed_its_process_is_not_tried_again(void **state)
+{
+	struct fixture *f = *state;
+
+	f->builder.pid = start_idle_process();
+	f->builder.module = 3;
+	assert_int_equal(kill(f->builder.pid, SIGKILL), 0);
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+			 TABLE_FAILED);
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+			 TABLE_FAILED);
+	assert_int_equal(f->builder.pid, 0);
+	assert_false(disk_table_exists(&f->dir, &f->file));
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 4, &f->search, true),
+			 TABLE_READY);
 }
 
 static void its_process_ends_with_it(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_false(table_builder_look(&f->builder, &f->module, 3, &f->search, false));
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, false),
+			 TABLE_PENDING);
 	table_builder_fini(&f->builder);
 	assert_int_equal(f->builder.pid, 0);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* there is no child */
@@ -125,6 +164,7 @@ int main(void)
 		TEST(who_waits_need_not_ask_before),
 		TEST(who_hurries_has_normal_priority),
 		TEST(what_cannot_be_built_is_left_to_the_caller),
+		TEST(a_file_that_killed_its_process_is_not_tried_again),
 		TEST(its_process_ends_with_it),
 	};
 
