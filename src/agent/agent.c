@@ -30,6 +30,8 @@
 #define NAMING_NS NS_PER_MS
 /* A window waits this long for names that are being prepared; sampling goes on meanwhile. */
 #define NAMES_WAIT_NS (20 * NS_PER_SEC)
+/* The last window of a session waits this long; the rings are not read meanwhile. */
+#define LAST_NAMES_WAIT_NS (10 * NS_PER_SEC)
 #define NAMES_LOOK_NS (20 * NS_PER_MS)
 /* Larger trees of stacks are trimmed: about 10 MB. */
 #define MAX_NODES (1u << 16)
@@ -196,8 +198,8 @@ static void look_at_costs(struct agent *agent, uint64_t end_ns)
 		wall_ns;
 }
 
-static int write_window(struct agent *agent, uint64_t end_ns, struct window_totals *totals,
-			struct error *err)
+static int write_window(struct agent *agent, uint64_t end_ns, uint64_t names_deadline_ns,
+			struct window_totals *totals, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 	char id[ID_MAX];
@@ -222,6 +224,7 @@ static int write_window(struct agent *agent, uint64_t end_ns, struct window_tota
 		.by_address = config->by_address,
 		.module = config->output.module,
 		.module_self = config->output.self,
+		.names_deadline_ns = names_deadline_ns,
 		.gaps = agent->gaps.items,
 		.gap_count = agent->gaps.count,
 		.facts = facts,
@@ -272,13 +275,14 @@ static int count_row(void *self, const struct live_row *row)
 }
 
 /* Hands the window over. If that fails its samples are lost, and the agent goes on. */
-static int end_window(struct agent *agent, uint64_t end_ns, struct error *err)
+static int end_window(struct agent *agent, uint64_t end_ns, uint64_t names_deadline_ns,
+		      struct error *err)
 {
 	struct window_totals totals = {0};
 	int r;
 
 	look_at_costs(agent, end_ns);
-	r = write_window(agent, end_ns, &totals, err);
+	r = write_window(agent, end_ns, names_deadline_ns, &totals, err);
 	agent->stats.windows += r == 0;
 	agent->stats.failed_windows += r < 0;
 	agent->stats.samples += totals.samples;
@@ -317,7 +321,7 @@ static int look_at_window(struct agent *agent, uint64_t now_ns, struct error *er
 	if (!agent->is_named && now_ns < end_ns + NAMES_WAIT_NS)
 		return 0;
 	live_profile_hurry(agent->live, false);
-	if (end_window(agent, end_ns, &why) < 0 && !agent->config->once)
+	if (end_window(agent, end_ns, 0, &why) < 0 && !agent->config->once)
 		tell(agent, &why);
 	else if (why.code < 0)
 		return *err = why, why.code;
@@ -332,7 +336,7 @@ static int finish(struct agent *agent, struct error *err)
 
 	now_ns = clock_monotonic_ns();
 	look_at_pauses(agent, now_ns);
-	return r < 0 ? r : end_window(agent, now_ns, err);
+	return r < 0 ? r : end_window(agent, now_ns, now_ns + LAST_NAMES_WAIT_NS, err);
 }
 
 /* Begins anew with empty memory, and with what the guard leaves. The open window ends. */
@@ -343,7 +347,7 @@ static int renew(struct agent *agent, struct error *err)
 	struct error why = {0};
 	int r;
 
-	if (end_window(agent, end_ns, &why) < 0)
+	if (end_window(agent, end_ns, end_ns + LAST_NAMES_WAIT_NS, &why) < 0)
 		tell(agent, &why);
 	close_session(agent);
 	services_restart(agent->services, is_short ? KEPT_SERVICES : UINT32_MAX);

@@ -38,6 +38,7 @@ struct window_writer {
 	VEC(uint32_t) modules; /* by string of the names */
 	VEC(uint32_t) told;    /* by module: 0 if window->module was called */
 	VEC(struct frame) frames;
+	bool has_addresses; /* some names were not there in time */
 	struct window_totals totals;
 };
 
@@ -149,8 +150,14 @@ static int put_named_stack(struct window_writer *self, const struct live_row *ro
 {
 	const struct profile *names;
 	uint32_t node;
-	int r = live_profile_stack(self->live, row->stack, &names, &node);
+	int r = live_profile_stack(self->live, row->stack, self->window->names_deadline_ns, &names,
+				   &node);
 
+	if (r == -EAGAIN) {
+		self->totals.unnamed += row->samples;
+		self->has_addresses = true;
+		return id_transfer_stack(&self->transfer, row->stack, ret);
+	}
 	return r < 0 ? r : put_profile_stack(self, names, node, row->samples, ret);
 }
 
@@ -354,7 +361,7 @@ static int put_all(struct window_writer *self, struct error *err)
 	put_number(self, "window.samples", self->totals.samples);
 	put_number(self, "window.lost", self->totals.lost);
 	put_number(self, "window.unnamed", self->totals.unnamed);
-	if (self->window->by_address) {
+	if (self->window->by_address || self->has_addresses) {
 		kernel_names_write(self->writer);
 		jit_functions_write(self->writer, NULL, NULL, NULL);
 	}

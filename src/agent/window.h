@@ -47,6 +47,9 @@ struct window {
 	/* With by_address: called once for each file, with a process that runs it; optional. */
 	void (*module)(void *self, const struct module *module, uint32_t pid);
 	void *module_self;
+	/* Names that are prepared later than this are left to the reader as well. 0: do not wait.
+	 */
+	uint64_t names_deadline_ns;
 	const struct window_gap *gaps;
 	size_t gap_count;
 	const struct window_fact *facts; /* more of them */

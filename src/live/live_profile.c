@@ -697,7 +697,7 @@ int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit
 			uint32_t stack;
 
 			if (clock_monotonic_ns() - now_ns >= limit_ns ||
-			    !loader_is_ready(&live->loader, node, false))
+			    !loader_is_ready(&live->loader, node, 0))
 				return 0;
 			slice->named++;
 			r = loader_rebuild(&live->loader, node, &stack);
@@ -728,11 +728,12 @@ int live_profile_tidy(struct live_profile *live, struct error *err)
 	return 0;
 }
 
-int live_profile_stack(struct live_profile *live, uint32_t stack, const struct profile **ret,
-		       uint32_t *ret_stack)
+int live_profile_stack(struct live_profile *live, uint32_t stack, uint64_t deadline_ns,
+		       const struct profile **ret, uint32_t *ret_stack)
 {
 	*ret = live->loader.profile;
-	(void)loader_is_ready(&live->loader, stack, true); /* a loader has to do without it */
+	if (!loader_is_ready(&live->loader, stack, deadline_ns))
+		return -EAGAIN;
 	return loader_rebuild(&live->loader, stack, ret_stack);
 }
 

@@ -112,10 +112,11 @@ void live_profile_hurry(struct live_profile *live, bool hurried);
 
 /*
  * A stack of the dictionary with names, as a stack of *ret. Call live_profile_name() first. Valid
- * until the next sample. Returns 0 or -ENOMEM.
+ * until the next sample. Returns 0, -ENOMEM, or -EAGAIN if names are still being prepared at the
+ * deadline (CLOCK_MONOTONIC; 0: it does not wait).
  */
-int live_profile_stack(struct live_profile *live, uint32_t stack, const struct profile **ret,
-		       uint32_t *ret_stack);
+int live_profile_stack(struct live_profile *live, uint32_t stack, uint64_t deadline_ns,
+		       const struct profile **ret, uint32_t *ret_stack);
 
 /*
  * Frees the symbol tables; names that were found stay. The tables are read again when needed.

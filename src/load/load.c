@@ -186,7 +186,7 @@ static int rebuild(struct loader *loader, uint32_t node, bool exact, uint32_t *r
 	return r;
 }
 
-bool loader_is_ready(struct loader *loader, uint32_t node, bool wait)
+bool loader_is_ready(struct loader *loader, uint32_t node, uint64_t deadline_ns)
 {
 	const struct dictionary *dictionary = loader->dictionary;
 
@@ -197,7 +197,7 @@ bool loader_is_ready(struct loader *loader, uint32_t node, bool wait)
 		const struct module *module = frame_module(dictionary, frame);
 
 		if (frame->kind == FRAME_NATIVE && module &&
-		    !symboliser_is_ready(loader->symboliser, module, frame->a, wait))
+		    !symboliser_is_ready(loader->symboliser, module, frame->a, deadline_ns))
 			return false;
 	}
 	return true;

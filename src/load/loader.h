@@ -103,10 +103,10 @@ int loader_rebuild_at(struct loader *loader, uint32_t node, bool exact, uint64_t
 		      uint32_t *ret);
 
 /*
- * Whether loader_rebuild() of a node takes little time; if not, it is being prepared. With `wait`
- * it is.
+ * Whether loader_rebuild() of a node takes little time; if not, it is being prepared, and waited
+ * for until the deadline (0: not at all).
  */
-bool loader_is_ready(struct loader *loader, uint32_t node, bool wait);
+bool loader_is_ready(struct loader *loader, uint32_t node, uint64_t deadline_ns);
 
 /* The thread in the profile. Returns 0 or -ENOMEM. */
 int loader_thread(struct loader *loader, uint32_t id, uint32_t *ret);

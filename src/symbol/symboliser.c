@@ -388,14 +388,14 @@ void symboliser_hurry(struct symboliser *symboliser, bool hurried)
 }
 
 bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,
-			 uint32_t module_id, bool wait)
+			 uint32_t module_id, uint64_t deadline_ns)
 {
 	struct symbol_search search = search_of(symboliser);
 	enum table_state table;
 
 	if (!search.tables || find_state(symboliser, module_id))
 		return true;
-	table = table_builder_look(&symboliser->builder, module, module_id, &search, wait);
+	table = table_builder_look(&symboliser->builder, module, module_id, &search, deadline_ns);
 	/* Opened at once, so that it stays ready. */
 	return table != TABLE_PENDING &&
 	       get_state(symboliser, module, module_id, table == TABLE_READY);

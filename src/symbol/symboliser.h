@@ -106,11 +106,11 @@ void symboliser_set_time(struct symboliser *symboliser, uint64_t time_ns);
 
 /*
  * Whether symboliser_resolve() finds the names of a module without much work. If not, another
- * process prepares them at idle priority (table_builder.h), if tables are kept on disk; with `wait`
- * it is true when that is done.
+ * process prepares them at idle priority (table_builder.h), if tables are kept on disk; until the
+ * deadline (CLOCK_MONOTONIC; 0: not at all) it waits for that.
  */
 bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,
-			 uint32_t module_id, bool wait);
+			 uint32_t module_id, uint64_t deadline_ns);
 /* Whether that has normal priority from now on. */
 void symboliser_hurry(struct symboliser *symboliser, bool hurried);
 

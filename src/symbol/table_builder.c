@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "symbol/table_builder.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file/cache_dir.h"
 #include "elf/elf.h"
 #include "model/entity.h"
@@ -18,6 +19,8 @@
 
 /* Smaller files take less time than starting a process. */
 #define LARGE_FILE_BYTES (1u << 20)
+#define LOOK_NS (2 * NS_PER_MS)
+#define END_NS (10 * NS_PER_SEC)
 #define FIRST_FD 3 /* after those of input and output */
 
 static bool is_needed(const struct module *module, const struct symbol_search *search)
@@ -77,17 +80,18 @@ static bool start(struct table_builder *builder, const struct module *module, ui
 	return true;
 }
 
-/* Whether the process has ended; with `wait` it gets its CPU, and always has. */
-static bool has_ended(struct table_builder *builder, bool wait)
+/* Whether the process has ended. While somebody waits for that, it gets its CPU. */
+static bool has_ended(struct table_builder *builder, uint64_t deadline_ns)
 {
+	const struct timespec moment = {.tv_nsec = LOOK_NS};
 	int status = 0;
 	pid_t r;
 
-	if (wait)
+	if (deadline_ns > 0)
 		set_policy(builder->pid, SCHED_OTHER);
-	do
-		r = waitpid(builder->pid, &status, wait ? 0 : WNOHANG);
-	while (r < 0 && errno == EINTR);
+	while ((r = waitpid(builder->pid, &status, WNOHANG)) == 0 &&
+	       clock_monotonic_ns() < deadline_ns)
+		(void)nanosleep(&moment, NULL); /* a signal makes it shorter */
 	if (r == 0)
 		return false;
 	builder->pid = 0;
@@ -112,10 +116,10 @@ static enum table_state state_of(const struct table_builder *builder, uint32_t m
 
 enum table_state table_builder_look(struct table_builder *builder, const struct module *module,
 				    uint32_t module_id, const struct symbol_search *search,
-				    bool wait)
+				    uint64_t deadline_ns)
 {
 	if (builder->pid > 0) {
-		if (!has_ended(builder, wait))
+		if (!has_ended(builder, deadline_ns))
 			return TABLE_PENDING;
 		if (builder->module == module_id)
 			return state_of(builder, module_id);
@@ -124,7 +128,8 @@ enum table_state table_builder_look(struct table_builder *builder, const struct 
 		return TABLE_FAILED;
 	if (!is_needed(module, search) || !start(builder, module, module_id, search))
 		return TABLE_READY; /* the caller does it */
-	return wait && has_ended(builder, true) ? state_of(builder, module_id) : TABLE_PENDING;
+	return deadline_ns > 0 && has_ended(builder, deadline_ns) ? state_of(builder, module_id)
+								  : TABLE_PENDING;
 }
 
 void table_builder_hurry(struct table_builder *builder, bool hurried)
@@ -138,7 +143,8 @@ void table_builder_fini(struct table_builder *builder)
 {
 	if (builder->pid > 0) {
 		(void)kill(builder->pid, SIGKILL); /* it is ours until it was waited for */
-		(void)has_ended(builder, true);
+		/* Who waits for a disk that is gone cannot be killed, and is not waited for. */
+		(void)has_ended(builder, clock_monotonic_ns() + END_NS);
 	}
 	vec_fini(&builder->failed);
 }

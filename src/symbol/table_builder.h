@@ -35,11 +35,11 @@ enum table_state {
 
 /*
  * The state of the tables of a module. If they are needed, a process begins to build them unless
- * one is busy. With `wait` it returns when that is done.
+ * one is busy, and at most until the deadline (CLOCK_MONOTONIC; 0: not at all) it waits for them.
  */
 enum table_state table_builder_look(struct table_builder *builder, const struct module *module,
 				    uint32_t module_id, const struct symbol_search *search,
-				    bool wait);
+				    uint64_t deadline_ns);
 
 /* Whether processes work at normal priority from now on, the current one included. */
 void table_builder_hurry(struct table_builder *builder, bool hurried);

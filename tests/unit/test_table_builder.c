@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/file/cache_dir.h"
 #include "model/entity.h"
 #include "symbol/debug_file.h"
@@ -67,15 +68,15 @@ static void it_is_ready_when_the_table_is_there(void **state)
 	struct fixture *f = *state;
 
 	assert_false(disk_table_exists(&f->dir, &f->file));
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, false),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, 0),
 			 TABLE_PENDING);
 	assert_true(f->builder.pid > 0);
 	assert_int_equal(sched_getscheduler(f->builder.pid), SCHED_IDLE);
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, UINT64_MAX),
 			 TABLE_READY);
 	assert_int_equal(f->builder.pid, 0);
 	assert_true(disk_table_exists(&f->dir, &f->file));
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 4, &f->search, false),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 4, &f->search, 0),
 			 TABLE_READY);
 	assert_int_equal(f->builder.pid, 0); /* nothing was to be done */
 }
@@ -84,7 +85,7 @@ static void who_waits_need_not_ask_before(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, UINT64_MAX),
 			 TABLE_READY);
 	assert_true(disk_table_exists(&f->dir, &f->file));
 }
@@ -93,11 +94,11 @@ static void who_hurries_has_normal_priority(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, false),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, 0),
 			 TABLE_PENDING);
 	table_builder_hurry(&f->builder, true);
 	assert_int_equal(sched_getscheduler(f->builder.pid), SCHED_OTHER);
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, UINT64_MAX),
 			 TABLE_READY);
 }
 
@@ -107,10 +108,10 @@ static void what_cannot_be_built_is_left_to_the_caller(void **state)
 	struct module gone = {.kind = MODULE_FILE, .path = "/nowhere"};
 	struct module self = {.kind = MODULE_ANONYMOUS, .path = ""};
 
-	assert_int_equal(table_builder_look(&f->builder, &gone, 1, &f->search, false), TABLE_READY);
-	assert_int_equal(table_builder_look(&f->builder, &self, 2, &f->search, false), TABLE_READY);
+	assert_int_equal(table_builder_look(&f->builder, &gone, 1, &f->search, 0), TABLE_READY);
+	assert_int_equal(table_builder_look(&f->builder, &self, 2, &f->search, 0), TABLE_READY);
 	f->search.tables = NULL;
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, false),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, 0),
 			 TABLE_READY);
 	assert_int_equal(f->builder.pid, 0);
 }
@@ -135,21 +136,34 @@ static void a_file_that_killed_its_process_is_not_tried_again(void **state)
 	f->builder.pid = start_idle_process();
 	f->builder.module = 3;
 	assert_int_equal(kill(f->builder.pid, SIGKILL), 0);
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, UINT64_MAX),
 			 TABLE_FAILED);
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, true),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, UINT64_MAX),
 			 TABLE_FAILED);
 	assert_int_equal(f->builder.pid, 0);
 	assert_false(disk_table_exists(&f->dir, &f->file));
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 4, &f->search, true),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 4, &f->search, UINT64_MAX),
 			 TABLE_READY);
+}
+
+static void who_waits_does_so_until_the_deadline(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = start_idle_process();
+
+	f->builder.pid = pid;
+	f->builder.module = 3;
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search,
+					    clock_monotonic_ns() + NS_PER_MS),
+			 TABLE_PENDING);
+	assert_int_equal(f->builder.pid, pid);
 }
 
 static void its_process_ends_with_it(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, false),
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, 0),
 			 TABLE_PENDING);
 	table_builder_fini(&f->builder);
 	assert_int_equal(f->builder.pid, 0);
@@ -165,6 +179,7 @@ int main(void)
 		TEST(who_hurries_has_normal_priority),
 		TEST(what_cannot_be_built_is_left_to_the_caller),
 		TEST(a_file_that_killed_its_process_is_not_tried_again),
+		TEST(who_waits_does_so_until_the_deadline),
 		TEST(its_process_ends_with_it),
 	};
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/window.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -54,7 +56,7 @@ static bool meet(void *self, const struct dictionary *dictionary, uint32_t proce
 	return services_meet(fixture->services, dictionary, process);
 }
 
-static void set_up(struct fixture *fixture)
+static void set_up_with(struct fixture *fixture, struct load_options options)
 {
 	struct live_profile_config config = {.options = &fixture->options,
 					     .title = "host",
@@ -68,7 +70,7 @@ static void set_up(struct fixture *fixture)
 		.event = "cpu-clock", .value = "cpu", .unit = "nanoseconds", .period = PERIOD_NS};
 	struct error err = {0};
 
-	*fixture = (struct fixture){.options = LOAD_OPTIONS_DEFAULT};
+	*fixture = (struct fixture){.options = options};
 	assert_int_equal(services_new(&services, &fixture->services, &err), 0);
 	assert_int_equal(live_profile_new(&config, &fixture->live, &err), 0);
 	fixture->sink = live_profile_sink(fixture->live);
@@ -80,6 +82,11 @@ static void set_up(struct fixture *fixture)
 		assert_int_equal(sink_process(fixture->sink, &process, &thread.process), 0);
 		assert_int_equal(sink_thread(fixture->sink, &thread, &fixture->threads[i]), 0);
 	}
+}
+
+static void set_up(struct fixture *fixture)
+{
+	set_up_with(fixture, (struct load_options)LOAD_OPTIONS_DEFAULT);
 }
 
 static void tear_down(struct fixture *fixture)
@@ -349,6 +356,54 @@ static void with_addresses_the_frames_are_passed_on_as_they_are(void **state)
 	tear_down(&fixture);
 }
 
+/* The table of the C library, which is large, is not there: another process has to build it. */
+static void names_that_are_not_there_in_time_are_left_to_the_reader(void **state)
+{
+	struct window window = window_at(START_NS, BUCKET_NS);
+	struct load_options options = LOAD_OPTIONS_DEFAULT;
+	struct module module = {.kind = MODULE_FILE};
+	struct frame frame = {.kind = FRAME_NATIVE, .b = 0x1234};
+	char folder[] = "/tmp/wick-test-XXXXXX";
+	char command[64];
+	struct window_totals totals;
+	struct fixture fixture;
+	struct recording_reader *reader;
+	const struct dictionary *dictionary;
+	static const struct recording_visitor nothing = {0};
+	struct error err = {0};
+	Dl_info libc;
+	uint32_t stack;
+	int fd = memfd_create("window", MFD_CLOEXEC);
+	int copy = dup(fd);
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
+	options.symbol_cache = true;
+	options.tables_on_disk = true;
+	set_up_with(&fixture, options);
+	assert_true(dladdr(dlsym(RTLD_DEFAULT, "qsort"), &libc));
+	module.path = libc.dli_fname;
+	assert_int_equal(sink_module(fixture.sink, &module, &frame.a), 0);
+	assert_int_equal(sink_stack(fixture.sink, &frame, 1, &stack), 0);
+	put(&fixture, stack, 0, START_NS, PERIOD_NS);
+	assert_int_equal(window_write(&window, fixture.live, fixture.services, fd, &totals, &err),
+			 0);
+	assert_int_equal(totals.samples, 1);
+	assert_int_equal(totals.unnamed, 1);
+	assert_int_equal(lseek(copy, 0, SEEK_SET), 0);
+	assert_int_equal(recording_reader_open(copy, "window", &reader, &err), 0);
+	assert_int_equal(recording_reader_run(reader, &nothing, &err), 0);
+	dictionary = recording_reader_dictionary(reader);
+	assert_int_equal(dictionary->frames.count, 1);
+	assert_int_equal(dictionary->frames.items[0].kind, FRAME_NATIVE);
+	assert_int_equal(dictionary->frames.items[0].b, 0x1234);
+	recording_reader_free(reader);
+	tear_down(&fixture);
+	(void)snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +411,7 @@ int main(void)
 		cmocka_unit_test(a_late_sample_counts_in_the_next_window),
 		cmocka_unit_test(gaps_are_cut_to_the_window_and_losses_are_counted),
 		cmocka_unit_test(with_addresses_the_frames_are_passed_on_as_they_are),
+		cmocka_unit_test(names_that_are_not_there_in_time_are_left_to_the_reader),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
