@@ -251,7 +251,7 @@ static int write_window(struct agent *agent, uint64_t end_ns, uint64_t names_dea
 		return fd;
 	r = window_write(&window, agent->live, agent->services, fd, totals, err);
 	if (r < 0)
-		(void)config->output.end(config->output.self, NULL, NULL); /* r is reported */
+		(void)config->output.end(config->output.self, NULL, err); /* r is reported */
 	return r < 0 ? r : config->output.end(config->output.self, totals, err);
 }
 

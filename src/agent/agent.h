@@ -28,7 +28,10 @@ struct module;
 struct agent_output {
 	/* Returns a descriptor, which the agent closes, for the window of this id, or -errno. */
 	int (*begin)(void *self, const char *id, struct error *err);
-	/* The window is complete, or was given up if totals is NULL. */
+	/*
+	 * The window is complete, or was given up if totals is NULL: then *err says why, and gets
+	 * where that was.
+	 */
 	int (*end)(void *self, const struct window_totals *totals, struct error *err);
 	/* Returns whether an order has arrived; optional. */
 	bool (*order)(void *self, struct burst_order *ret);

@@ -15,6 +15,7 @@
 
 struct delivery {
 	struct spool *spool;
+	const char *folder;         /* of the spool */
 	struct pusher *pusher;      /* NULL: nothing is sent */
 	struct symbol_files *files; /* NULL: symbols are not sent */
 	pthread_mutex_t lock;       /* held while a window is written: the spool has one writer */
@@ -39,6 +40,7 @@ int delivery_open(const struct delivery_config *config, struct delivery **ret, s
 	if (!delivery)
 		return error_set(err, -ENOMEM, "out of memory");
 	(void)pthread_mutex_init(&delivery->lock, NULL); /* never fails on Linux */
+	delivery->folder = config->spool.folder;
 	r = spool_open(&config->spool, &delivery->spool, err);
 	pusher.spool = delivery->spool;
 	if (r == 0 && config->sends_symbols) {
@@ -81,6 +83,17 @@ static int begin(void *self, const char *id, struct error *err)
 	return fd;
 }
 
+/* Who writes a window does not know where it goes. */
+static void tell_folder(const struct delivery *delivery, struct error *err)
+{
+	if (err->code == -ENOMEM)
+		return;
+	(void)error_prefix(err, err->code, "the spool %s", delivery->folder);
+	if (err->code == -ENOSPC || err->code == -EDQUOT)
+		error_remedy(err, "free space in %s, or choose another folder with --spool DIR",
+			     delivery->folder);
+}
+
 static int end(void *self, const struct window_totals *totals, struct error *err)
 {
 	struct delivery *delivery = self;
@@ -90,6 +103,8 @@ static int end(void *self, const struct window_totals *totals, struct error *err
 		r = spool_commit(delivery->spool, delivery->id, err);
 	else
 		spool_abort(delivery->spool);
+	if (!totals && err)
+		tell_folder(delivery, err);
 	(void)pthread_mutex_unlock(&delivery->lock);
 	if (totals && r == 0 && delivery->pusher)
 		pusher_wake(delivery->pusher);
@@ -110,8 +125,9 @@ int delivery_add(struct delivery *delivery, const char *id, const void *data, si
 		r = -errno;
 	if (r == 0)
 		return end(delivery, &totals, err);
-	(void)end(delivery, NULL, NULL); /* r is reported */
-	return error_errno(err, r, "cannot write window %s to the spool", id);
+	(void)error_errno(err, r, "cannot write window %s", id);
+	(void)end(delivery, NULL, err); /* r is reported */
+	return r;
 }
 
 static bool order(void *self, struct burst_order *ret)
