@@ -13,11 +13,10 @@
 
 #include "store_world.h"
 
-/* A window with two samples of 10 ms, 3 and 4 times. */
-static void make_window(struct bytes *ret)
+/* A window with two samples of 10 ms, 3 and 4 times, of each event. */
+static void make_window_of(const char *const *events, size_t event_count, struct bytes *ret)
 {
-	static const struct schema cpu = {
-		.event = "cpu-clock", .value = "cpu", .unit = "nanoseconds"};
+	struct schema cpu = {.value = "cpu", .unit = "nanoseconds"};
 	int fd = memfd_create("window", MFD_CLOEXEC);
 	int kept = dup(fd);
 	uint32_t ids[2] = {0, 0};
@@ -47,14 +46,17 @@ static void make_window(struct bytes *ret)
 	sink = recording_writer_sink(writer);
 	recording_writer_info(writer, "agent.host", "h1");
 	recording_writer_clock(writer, NS_PER_SEC, START * (uint64_t)NS_PER_SEC);
-	assert_int_equal(sink_schema(sink, &cpu, &batch.schema), 0);
 	assert_int_equal(sink_process(sink, &process, &thread.process), 0);
 	assert_int_equal(sink_thread(sink, &thread, &none[0]), 0);
 	none[1] = none[0];
 	assert_int_equal(sink_place(sink, &place, &frame.a), 0);
 	assert_int_equal(sink_stack(sink, &frame, 1, &ids[0]), 0);
 	ids[1] = ids[0];
-	assert_int_equal(sink_batch(sink, &batch, &err), 0);
+	for (size_t i = 0; i < event_count; i++) {
+		cpu.event = events[i];
+		assert_int_equal(sink_schema(sink, &cpu, &batch.schema), 0);
+		assert_int_equal(sink_batch(sink, &batch, &err), 0);
+	}
 	fail_with(recording_writer_finish(writer, &err), &err);
 	recording_writer_free(writer);
 	size = lseek(kept, 0, SEEK_END);
@@ -63,6 +65,13 @@ static void make_window(struct bytes *ret)
 	bytes_put(ret, data, (size_t)size);
 	(void)munmap(data, (size_t)size);
 	(void)close(kept);
+}
+
+static void make_window(struct bytes *ret)
+{
+	static const char *const events[] = {"cpu-clock"};
+
+	make_window_of(events, 1, ret);
 }
 
 static int take(struct world *world, const struct bytes *body, struct ingest_result *ret)
@@ -95,6 +104,27 @@ static void a_window_becomes_rows(void **state)
 	assert_int_equal(take(world, &body, &result), 0);
 	assert_int_equal(result.duplicates, 1);
 	assert_int_equal(total(world, all()), 70000000);
+	bytes_fini(&body);
+}
+
+/* Also those of which only the end differs. */
+static void each_event_of_a_window_is_stored(void **state)
+{
+	static const char *const events[] = {
+		"a_provider_with_a_long_name:an_event_with_a_long_name_too:begin",
+		"a_provider_with_a_long_name:an_event_with_a_long_name_too:end",
+	};
+	struct world *world = *state;
+	struct ingest_result result = {0};
+	struct bytes body = {0};
+
+	make_window_of(events, 2, &body);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(take(world, &body, &result), 0);
+		assert_int_equal(result.batches, 2);
+		assert_int_equal(result.duplicates, i == 0 ? 0 : 2);
+		assert_int_equal(total(world, all()), 140000000);
+	}
 	bytes_fini(&body);
 }
 
@@ -150,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_window_becomes_rows),
+		TEST(each_event_of_a_window_is_stored),
 		TEST(a_window_with_senseless_content_is_refused_whole),
 	};
 	const struct CMUnitTest none[] = {cmocka_unit_test(the_store_needs_duckdb)};

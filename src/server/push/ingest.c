@@ -266,24 +266,27 @@ static int add_gaps(struct collector *collector)
 	return r;
 }
 
-static void make_id(const struct collector *collector, char *ret, size_t size)
+/* Whole texts: what is cut off would make two batches one, and the second a duplicate. */
+static const char *make_id(const struct collector *collector, struct bytes *ret)
 {
 	const struct ingest_input *input = collector->input;
 	XXH128_hash_t hash = XXH3_128bits(input->data, input->size);
 
 	if (*input->id)
-		(void)snprintf(ret, size, "%.200s/%.40s", input->id, collector->event);
+		bytes_printf(ret, "%s/%s", input->id, collector->event);
 	else
-		(void)snprintf(ret, size, "%016" PRIx64 "%016" PRIx64 "/%.40s/%.80s/%" PRIu64,
-			       hash.high64, hash.low64, collector->event,
-			       input->service ? input->service : "", input->time_s);
+		bytes_printf(ret, "%016" PRIx64 "%016" PRIx64 "/%s/%s/%" PRIu64, hash.high64,
+			     hash.low64, collector->event, input->service ? input->service : "",
+			     input->time_s);
+	bytes_put_u8(ret, '\0');
+	return (const char *)ret->data;
 }
 
 /*
  * Agents number their windows, "SENDER-NUMBER", and send them in order. Other ids say nothing about
  * what may come again. Each event of a window is a batch, so each counts for itself.
  */
-static const char *make_sender(const struct collector *collector, char *ret, size_t size)
+static const char *make_sender(const struct collector *collector, struct bytes *ret)
 {
 	const char *id = collector->input->id;
 	const char *number = strrchr(id, '-');
@@ -291,9 +294,10 @@ static const char *make_sender(const struct collector *collector, char *ret, siz
 	if (!number || number == id || !number[1] ||
 	    strspn(number + 1, "0123456789") != strlen(number + 1))
 		return NULL;
-	(void)snprintf(ret, size, "%.*s/%.40s", (int)(number - id < 200 ? number - id : 200), id,
-		       collector->event);
-	return ret;
+	bytes_put(ret, id, (size_t)(number - id));
+	bytes_printf(ret, "/%s", collector->event);
+	bytes_put_u8(ret, '\0');
+	return (const char *)ret->data;
 }
 
 static void tell_build_ids(const struct ingest_input *input, const struct profile *profile)
@@ -308,11 +312,11 @@ static void tell_build_ids(const struct ingest_input *input, const struct profil
 
 static int store_all(struct collector *collector, const struct profile *profile, struct error *err)
 {
-	char id[400];
-	char sender[400];
+	struct bytes id = {0};
+	struct bytes sender = {0};
 	struct store_batch batch = {
-		.id = id,
-		.sender = make_sender(collector, sender, sizeof(sender)),
+		.id = make_id(collector, &id),
+		.sender = make_sender(collector, &sender),
 		.profile = profile,
 		.series = collector->series.items,
 		.series_count = collector->series.count,
@@ -323,9 +327,13 @@ static int store_all(struct collector *collector, const struct profile *profile,
 	};
 	int r;
 
-	make_id(collector, id, sizeof(id));
 	tell_build_ids(collector->input, profile);
-	r = store_append(collector->store, &batch, err);
+	if (id.failed || sender.failed)
+		r = error_set(err, -ENOMEM, "out of memory");
+	else
+		r = store_append(collector->store, &batch, err);
+	bytes_fini(&id);
+	bytes_fini(&sender);
 	if (r < 0)
 		return r;
 	collector->result->batches++;
