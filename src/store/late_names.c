@@ -18,7 +18,7 @@ int store_unnamed(struct store *store, const char *build_id, uint32_t from_id,
 	wanted = strings_find(&store->names.profile->strings, build_id);
 	for (i = from_id; i < store->names.locations.count; i++) {
 		const struct names_location *location = &store->names.locations.items[i];
-		struct store_address address = {(uint32_t)i, location->vaddr};
+		struct store_address address = {(uint32_t)i, store->generation, location->vaddr};
 
 		if (location->is_unnamed && location->build_id == wanted && !each(self, &address))
 			break;
@@ -69,6 +69,7 @@ int store_unnamed_modules(struct store *store, store_unnamed_fn each, void *self
 			.path = profile_text(profile, unnamed[i].module),
 			.addresses = unnamed[i].addresses,
 			.last_id = unnamed[i].last_id,
+			.generation = store->generation,
 		};
 
 		if (module.addresses > 0 && !each(self, &module))
@@ -107,6 +108,22 @@ static void take_back(struct names *names, const names_ids *renamed)
 		names->locations.items[renamed->items[i]].is_unnamed = true;
 }
 
+/* With write_lock. */
+static int check_generation(const struct store *store, const struct store_naming *namings,
+			    size_t count, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (namings[i].generation != store->generation)
+			return error_advise(
+				err,
+				error_set(err, -ESTALE,
+					  "the store was opened again while names were looked up"),
+				"look them up again");
+	return 0;
+}
+
 int store_set_names(struct store *store, const struct store_naming *namings, size_t count,
 		    struct error *err)
 {
@@ -115,6 +132,8 @@ int store_set_names(struct store *store, const struct store_naming *namings, siz
 
 	(void)pthread_mutex_lock(&store->write_lock); /* never fails: not held by us */
 	r = store_recover(store, err);
+	if (r == 0)
+		r = check_generation(store, namings, count, err);
 	if (r == 0) {
 		(void)pthread_rwlock_wrlock(&store->names_lock); /* likewise */
 		if (names_rename(&store->names, namings, count, &renamed) < 0)

@@ -155,6 +155,8 @@ int store_damaged(struct store *store, store_item_fn each, void *self, struct er
  */
 struct store_address {
 	uint32_t id;
+	/* Ids are given again after another number: what was not on disk is forgotten. */
+	unsigned int generation;
 	uint64_t vaddr;
 };
 /* Returns false to end. It must not call the store, like the next. */
@@ -167,8 +169,9 @@ int store_unnamed(struct store *store, const char *build_id, uint32_t from_id,
 struct store_unnamed_module {
 	const char *build_id; /* in hex */
 	const char *path;
-	uint64_t addresses; /* how many */
-	uint32_t last_id;   /* the largest */
+	uint64_t addresses;      /* how many */
+	uint32_t last_id;        /* the largest */
+	unsigned int generation; /* of the ids */
 };
 typedef bool (*store_unnamed_fn)(void *self, const struct store_unnamed_module *module);
 int store_unnamed_modules(struct store *store, store_unnamed_fn each, void *self,
@@ -182,10 +185,12 @@ struct store_name {
 
 /* The names of one address, from the outermost function to the innermost inlined one. */
 struct store_naming {
-	uint32_t id; /* of a store_address */
+	uint32_t id; /* this and the next: of a store_address */
+	unsigned int generation;
 	const struct store_name *names;
 	size_t name_count;
 };
+/* Returns -ESTALE, and sets none, if ids are of another generation: ask for the addresses again. */
 int store_set_names(struct store *store, const struct store_naming *namings, size_t count,
 		    struct error *err);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/store.h"
 
+#include <stdatomic.h>
 #include <time.h>
+
+#include "store/store_state.h"
 
 #include "store_world.h"
 
@@ -553,7 +556,7 @@ static void symbols_that_come_late_improve_old_profiles(void **state)
 	struct world *world = *state;
 	struct store_series series = series_of("shop", "h1", "");
 	struct store_selector selector = all();
-	struct store_address address = {UINT32_MAX, 0};
+	struct store_address address = {UINT32_MAX, 0, 0};
 	struct lines lines = {{0}};
 	struct error err = {0};
 	struct profile *profile;
@@ -575,8 +578,9 @@ static void symbols_that_come_late_improve_old_profiles(void **state)
 		  &err);
 	assert_int_equal(address.id, UINT32_MAX); /* only those from then on */
 	address.id = first;
-	fail_with(store_set_names(world->store, &(struct store_naming){address.id, names, 2}, 1,
-				  &err),
+	fail_with(store_set_names(world->store,
+				  &(struct store_naming){address.id, address.generation, names, 2},
+				  1, &err),
 		  &err);
 	for (unsigned int i = 0; i < 2; i++) {
 		/* What comes later without a name has it, too. */
@@ -593,6 +597,31 @@ static void symbols_that_come_late_improve_old_profiles(void **state)
 		assert_string_equal(lines.text, i == 0 ? "| 2 15 0 0-7200\n" : "| 3 25 0 0-7200\n");
 		reopen_store(world);
 	}
+}
+
+/* A store that failed and was opened again may have given the id to another address. */
+static void names_of_ids_from_before_a_failure_are_refused(void **state)
+{
+	static const struct store_name name = {"wrong", "", 0};
+	struct world *world = *state;
+	struct store_series series = series_of("shop", "h1", "");
+	struct store_address before = {UINT32_MAX, 0, 0};
+	struct store_address after = {UINT32_MAX, 0, 0};
+	struct store_naming naming = {.names = &name, .name_count = 1};
+	struct error err = {0};
+
+	add_unnamed(world);
+	append_one(world, &series, START, 0, 5);
+	fail_with(store_unnamed(world->store, "abcd", 0, take_address, &before, &err), &err);
+	atomic_store(&world->store->database.failed, true);
+	naming.id = before.id;
+	naming.generation = before.generation;
+	assert_int_equal(store_set_names(world->store, &naming, 1, &err), -ESTALE);
+	fail_with(store_unnamed(world->store, "abcd", 0, take_address, &after, &err), &err);
+	assert_int_equal(after.vaddr, 0x42); /* it has no name still */
+	assert_int_not_equal(after.generation, before.generation);
+	naming.generation = after.generation;
+	fail_with(store_set_names(world->store, &naming, 1, &err), &err);
 }
 
 static void hostile_texts_are_stored_as_text(void **state)
@@ -637,6 +666,7 @@ int main(void)
 		TEST(gaps_are_kept_with_their_reason),
 		TEST(too_many_series_lose_their_labels),
 		TEST(symbols_that_come_late_improve_old_profiles),
+		TEST(names_of_ids_from_before_a_failure_are_refused),
 		TEST(hostile_texts_are_stored_as_text),
 	};
 	const struct CMUnitTest none[] = {cmocka_unit_test(the_store_needs_duckdb)};

@@ -41,8 +41,8 @@ static bool take_address(void *self, const struct store_address *address)
 }
 
 /* The outermost function comes first in the store, and last from the symboliser. */
-static int add_naming(struct finder *finder, uint32_t id, const struct symbol_frame *frames,
-		      size_t count)
+static int add_naming(struct finder *finder, const struct store_address *address,
+		      const struct symbol_frame *frames, size_t count)
 {
 	for (size_t i = count; i-- > 0;)
 		if (vec_push(&finder->names,
@@ -50,7 +50,9 @@ static int add_naming(struct finder *finder, uint32_t id, const struct symbol_fr
 						 .file = frames[i].file ? frames[i].file : "",
 						 .line = frames[i].line}) < 0)
 			return -ENOMEM;
-	return vec_push(&finder->namings, (struct store_naming){.id = id, .name_count = count});
+	return vec_push(&finder->namings, (struct store_naming){.id = address->id,
+								.generation = address->generation,
+								.name_count = count});
 }
 
 static int store_names(struct finder *finder, struct address_names_result *ret, struct error *err)
@@ -81,7 +83,7 @@ static int look_up(struct finder *finder, const struct store_address *address)
 	if (symboliser_resolve(finder->symboliser, &finder->module, MODULE_ID, address->vaddr,
 			       &frames, &count) >= SYMBOL_NONE)
 		return 0;
-	return add_naming(finder, address->id, frames, count < PLACES_MAX ? count : PLACES_MAX);
+	return add_naming(finder, address, frames, count < PLACES_MAX ? count : PLACES_MAX);
 }
 
 static int look_up_all(struct finder *finder, struct address_names_result *ret, struct error *err)

@@ -50,6 +50,7 @@ struct naming {
 	pthread_cond_t changed;
 	/* With the lock: */
 	VEC(struct known_module) modules;
+	unsigned int generation; /* of their ids */
 	struct naming_stats stats;
 	bool is_woken;
 	bool is_stopping;
@@ -64,6 +65,16 @@ static struct known_module *find(struct naming *naming, const struct build_id *i
 	return NULL;
 }
 
+/* Ids that are given again are of other addresses: none of those was looked up. */
+static void forget_ids(struct naming *naming, unsigned int generation)
+{
+	if (naming->generation == generation)
+		return;
+	naming->generation = generation;
+	for (size_t i = 0; i < naming->modules.count; i++)
+		naming->modules.items[i].next_id = 0;
+}
+
 /* A store_unnamed_fn. Kernel modules have no file that anybody could send. */
 static bool note_module(void *self, const struct store_unnamed_module *unnamed)
 {
@@ -71,6 +82,7 @@ static bool note_module(void *self, const struct store_unnamed_module *unnamed)
 	struct known_module fresh = {.state = NAMING_WAITS};
 	struct known_module *known;
 
+	forget_ids(naming, unnamed->generation);
 	naming->stats.unnamed += unnamed->addresses;
 	if (unnamed->path[0] == '[' || !symbol_folder_parse_id(unnamed->build_id, &fresh.build_id))
 		return true;
@@ -176,7 +188,9 @@ static void name_module(struct naming *naming, size_t i, const struct known_modu
 	naming->stats.named += result.named;
 	count_lacking(naming);
 	(void)pthread_mutex_unlock(&naming->lock);
-	if (r < 0)
+	if (r == -ESTALE) /* the next pass does it */
+		log_debug("%s: %s", module->hex, err.text);
+	else if (r < 0)
 		tell(naming, &err);
 	else
 		log_debug("%s (%s): %llu of %llu addresses have names", module->hex, module->path,
