@@ -20,6 +20,7 @@
 #include "server/names/address_names.h"
 #include "server/names/debuginfod_client.h"
 #include "server/names/symbol_folder.h"
+#include "server/names/unnamed_modules.h"
 #include "store/store.h"
 
 #define NICE 10 /* names can wait for everything else */
@@ -29,83 +30,34 @@
 #define FETCH_AGAIN_S 3600u
 #define ASK_DOUBLINGS_MAX 8u
 
-/* A module that has addresses without a name, or had some. */
-struct known_module {
-	char hex[2 * BUILD_ID_MAX + 1];
-	struct build_id build_id;
-	char path[128];
-	enum naming_state state;
-	uint64_t addresses; /* in the last pass */
-	uint32_t last_id;   /* of those */
-	uint32_t next_id;   /* smaller ones were looked up in these symbols */
-	uint64_t fetch_s;   /* not before, from debuginfod */
-	uint64_t ask_s;     /* not before, of an agent */
-	unsigned int asked;
-};
-
 struct naming {
 	struct naming_config config;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* With the lock: */
-	VEC(struct known_module) modules;
-	unsigned int generation; /* of their ids */
+	struct unnamed_modules modules;
 	struct naming_stats stats;
 	bool is_woken;
 	bool is_stopping;
 };
 
-/* With the lock. NULL: unknown. */
-static struct known_module *find(struct naming *naming, const struct build_id *id)
-{
-	for (size_t i = 0; i < naming->modules.count; i++)
-		if (build_id_equal(&naming->modules.items[i].build_id, id))
-			return &naming->modules.items[i];
-	return NULL;
-}
-
-/* Ids that are given again are of other addresses: none of those was looked up. */
-static void forget_ids(struct naming *naming, unsigned int generation)
-{
-	if (naming->generation == generation)
-		return;
-	naming->generation = generation;
-	for (size_t i = 0; i < naming->modules.count; i++)
-		naming->modules.items[i].next_id = 0;
-}
-
-/* A store_unnamed_fn. Kernel modules have no file that anybody could send. */
+/* A store_unnamed_fn. */
 static bool note_module(void *self, const struct store_unnamed_module *unnamed)
 {
 	struct naming *naming = self;
-	struct known_module fresh = {.state = NAMING_WAITS};
-	struct known_module *known;
 
-	forget_ids(naming, unnamed->generation);
 	naming->stats.unnamed += unnamed->addresses;
-	if (unnamed->path[0] == '[' || !symbol_folder_parse_id(unnamed->build_id, &fresh.build_id))
-		return true;
-	known = find(naming, &fresh.build_id);
-	if (!known && naming->modules.count < NAMING_MODULES_MAX) {
-		build_id_format(&fresh.build_id, fresh.hex);
-		(void)snprintf(fresh.path, sizeof(fresh.path), "%s", unnamed->path);
-		if (vec_push(&naming->modules, fresh) == 0)
-			known = &naming->modules.items[naming->modules.count - 1];
-	}
-	if (known) {
-		known->addresses = unnamed->addresses;
-		known->last_id = unnamed->last_id;
-	}
+	unnamed_modules_note(&naming->modules, unnamed);
 	return true;
 }
 
 static void count_lacking(struct naming *naming)
 {
 	naming->stats.lacking = 0;
-	for (size_t i = 0; i < naming->modules.count; i++)
-		naming->stats.lacking += naming->modules.items[i].state == NAMING_LACKS &&
-					 naming->modules.items[i].addresses > 0;
+	for (size_t i = 0; i < naming->modules.items.count; i++)
+		naming->stats.lacking += naming->modules.items.items[i].state == NAMING_LACKS &&
+					 naming->modules.items.items[i].addresses > 0;
 }
 
 static void tell(struct naming *naming, const struct error *err)
@@ -125,8 +77,7 @@ static void survey(struct naming *naming)
 
 	(void)pthread_mutex_lock(&naming->lock);
 	naming->stats.unnamed = 0;
-	for (size_t i = 0; i < naming->modules.count; i++)
-		naming->modules.items[i].addresses = 0;
+	unnamed_modules_begin(&naming->modules);
 	r = store_unnamed_modules(naming->config.store, note_module, naming, &err);
 	count_lacking(naming);
 	(void)pthread_mutex_unlock(&naming->lock);
@@ -144,26 +95,30 @@ static bool is_stopping(struct naming *naming)
 	return stops;
 }
 
+/* Seconds of a clock that nobody sets. */
+static uint64_t monotonic_s(void)
+{
+	return clock_monotonic_ns() / NS_PER_SEC;
+}
+
 /* Copies a module that is due. Returns false past the last one. */
-static bool copy_due(struct naming *naming, size_t i, bool *ret_due, struct known_module *ret)
+static bool copy_due(struct naming *naming, size_t i, bool *ret_due, struct unnamed_module *ret)
 {
 	bool is_there;
 
 	(void)pthread_mutex_lock(&naming->lock);
-	is_there = i < naming->modules.count && !naming->is_stopping;
+	is_there = i < naming->modules.items.count && !naming->is_stopping;
 	if (is_there) {
-		*ret = naming->modules.items[i];
-		*ret_due = ret->addresses > 0 && ret->last_id >= ret->next_id;
-		/* What arrives from now on is looked up again. */
-		if (*ret_due)
-			naming->modules.items[i].next_id = ret->last_id + 1;
+		*ret = naming->modules.items.items[i];
+		*ret_due =
+			unnamed_module_begin_search(&naming->modules.items.items[i], monotonic_s());
 	}
 	(void)pthread_mutex_unlock(&naming->lock);
 	return is_there;
 }
 
 /* Looks up the addresses of one module. */
-static void name_module(struct naming *naming, size_t i, const struct known_module *module)
+static void name_module(struct naming *naming, size_t i, const struct unnamed_module *module)
 {
 	struct address_names_question question = {
 		.store = naming->config.store,
@@ -176,14 +131,11 @@ static void name_module(struct naming *naming, size_t i, const struct known_modu
 	struct address_names_result result = {0};
 	struct error err = {0};
 	int r = address_names_find(&question, &result, &err);
-	struct known_module *known;
+	struct unnamed_module *known;
 
 	(void)pthread_mutex_lock(&naming->lock);
-	known = &naming->modules.items[i];
-	known->state = result.has_symbols ? NAMING_FOUND : NAMING_LACKS;
-	/* Without symbols nothing was looked up: all is still to be done. */
-	if (r < 0 || !result.has_symbols)
-		known->next_id = module->next_id;
+	known = &naming->modules.items.items[i];
+	unnamed_module_end_search(known, module, result.has_symbols, r < 0, monotonic_s());
 	naming->stats.looked_up += result.looked_up;
 	naming->stats.named += result.named;
 	count_lacking(naming);
@@ -198,14 +150,14 @@ static void name_module(struct naming *naming, size_t i, const struct known_modu
 }
 
 /* Whether to ask debuginfod for a module; sets when it is asked next. */
-static bool fetches(struct naming *naming, size_t i, struct known_module *ret)
+static bool fetches(struct naming *naming, size_t i, struct unnamed_module *ret)
 {
 	uint64_t now_s = clock_realtime_ns() / NS_PER_SEC;
-	struct known_module *known;
+	struct unnamed_module *known;
 	bool wants;
 
 	(void)pthread_mutex_lock(&naming->lock);
-	known = &naming->modules.items[i];
+	known = &naming->modules.items.items[i];
 	wants = naming->config.debuginfod && known->state == NAMING_LACKS && known->addresses > 0 &&
 		known->fetch_s <= now_s && !naming->is_stopping;
 	if (wants)
@@ -217,7 +169,7 @@ static bool fetches(struct naming *naming, size_t i, struct known_module *ret)
 
 static void fetch_module(struct naming *naming, size_t i)
 {
-	struct known_module module;
+	struct unnamed_module module;
 	struct error err = {0};
 	int r;
 
@@ -233,14 +185,14 @@ static void fetch_module(struct naming *naming, size_t i)
 
 static void run_pass(struct naming *naming)
 {
-	struct known_module module;
+	struct unnamed_module module;
 	bool is_due;
 
 	survey(naming);
 	for (size_t i = 0; copy_due(naming, i, &is_due, &module); i++)
 		if (is_due)
 			name_module(naming, i, &module);
-	for (size_t i = 0; i < naming->modules.count && !is_stopping(naming); i++)
+	for (size_t i = 0; i < naming->modules.items.count && !is_stopping(naming); i++)
 		fetch_module(naming, i);
 }
 
@@ -291,7 +243,7 @@ static int start_thread(struct naming *naming, struct error *err)
 
 static void release(struct naming *naming)
 {
-	vec_fini(&naming->modules);
+	unnamed_modules_fini(&naming->modules);
 	(void)pthread_cond_destroy(&naming->changed); /* nobody waits */
 	(void)pthread_mutex_destroy(&naming->lock);
 	free(naming);
@@ -343,12 +295,12 @@ void naming_wake(struct naming *naming)
 
 void naming_renew(struct naming *naming, const struct build_id *id)
 {
-	struct known_module *known;
+	struct unnamed_module *known;
 
 	(void)pthread_mutex_lock(&naming->lock);
-	known = find(naming, id);
+	known = unnamed_modules_find(&naming->modules, id);
 	if (known)
-		known->next_id = 0;
+		unnamed_module_renew(known);
 	(void)pthread_mutex_unlock(&naming->lock);
 	naming_wake(naming);
 }
@@ -360,7 +312,7 @@ size_t naming_wanted(struct naming *naming, const struct build_id *ids, size_t n
 
 	(void)pthread_mutex_lock(&naming->lock);
 	for (size_t i = 0; i < n && count < NAMING_WANTED_MAX && naming->stats.lacking > 0; i++) {
-		struct known_module *known = find(naming, &ids[i]);
+		struct unnamed_module *known = unnamed_modules_find(&naming->modules, &ids[i]);
 		unsigned int doublings;
 
 		if (!known || known->state != NAMING_LACKS || known->addresses == 0 ||
@@ -379,8 +331,8 @@ void naming_list(struct naming *naming, void (*each)(void *, const struct naming
 		 void *self)
 {
 	(void)pthread_mutex_lock(&naming->lock);
-	for (size_t i = 0; i < naming->modules.count; i++) {
-		const struct known_module *known = &naming->modules.items[i];
+	for (size_t i = 0; i < naming->modules.items.count; i++) {
+		const struct unnamed_module *known = &naming->modules.items.items[i];
 		struct naming_module module = {known->hex, known->path, known->addresses,
 					       known->state};
 
