@@ -155,7 +155,7 @@ class Debuginfod(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self):
-        self.files, self.asked = {}, []
+        self.files, self.asked, self.is_silent = {}, [], False
         super().__init__(("127.0.0.1", 0), DebuginfodHandler)
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
@@ -164,6 +164,9 @@ class Debuginfod(http.server.ThreadingHTTPServer):
 class DebuginfodHandler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.asked.append(self.path)
+        if self.server.is_silent:
+            self.close_connection = True
+            return
         body = self.server.files.get(self.path)
         self.send_response(404 if body is None else 200)
         self.send_header("Content-Length", str(len(body or b"")))
@@ -209,6 +212,17 @@ def test_debuginfod_is_not_asked_unless_told_and_not_believed(start, tmp_path, d
     assert server.push(record(tmp_path), "one")[0] == 200
     wait_for(lambda: "another build ID" in server.log_text())
     assert "phases+0x" in folded(server) and list((server.folder / "symbols").rglob("*.debug")) == []
+
+
+def test_a_debuginfod_server_without_answers_is_left_alone(start, tmp_path, debuginfod):
+    debuginfod.is_silent = True
+    server = start("--debuginfod", debuginfod.url)
+    assert server.push(record(tmp_path), "one")[0] == 200
+    wait_for(lambda: len(modules(server, missing=1)) >= 2 and debuginfod.asked)
+    # It has been asked for one of them; symbols that are uploaded do not wait for it.
+    assert upload(server, PROGRAM)[0] == 200
+    wait_for(lambda: "phase_a" in folded(server))
+    assert len(debuginfod.asked) == 1
 
 
 def test_bad_uploads_are_refused(start):

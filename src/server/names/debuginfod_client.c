@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "elf/elf.h"
@@ -16,8 +17,13 @@
 #define VARIABLE "DEBUGINFOD_URLS"
 #define CONNECT_TIMEOUT_MS 5000u
 
+struct debuginfod_server {
+	char *url;
+	uint64_t rests_until_ns; /* monotonic; 0: it does not */
+};
+
 struct debuginfod_client {
-	VEC(char *) urls;
+	VEC(struct debuginfod_server) servers;
 	struct http_client *http;
 	atomic_bool cancel;
 	atomic_uint_fast64_t fetched;
@@ -36,7 +42,7 @@ static int add_url(struct debuginfod_client *client, const char *text, size_t n,
 	if (!url)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = http_url_check(url, err);
-	if (r == 0 && vec_push(&client->urls, url) < 0)
+	if (r == 0 && vec_push(&client->servers, (struct debuginfod_server){.url = url}) < 0)
 		r = error_set(err, -ENOMEM, "out of memory");
 	if (r < 0)
 		free(url);
@@ -92,9 +98,9 @@ void debuginfod_client_free(struct debuginfod_client *client)
 	if (!client)
 		return;
 	http_client_free(client->http);
-	for (size_t i = 0; i < client->urls.count; i++)
-		free(client->urls.items[i]);
-	vec_fini(&client->urls);
+	for (size_t i = 0; i < client->servers.count; i++)
+		free(client->servers.items[i].url);
+	vec_fini(&client->servers);
 	free(client);
 }
 
@@ -107,7 +113,7 @@ static int refuse_status(const char *url, int status, struct error *err)
 	return -EPROTO;
 }
 
-static int fetch_from(struct debuginfod_client *client, const char *server,
+static int fetch_from(struct debuginfod_client *client, struct debuginfod_server *server,
 		      const struct build_id *id, struct symbol_folder *folder, struct error *err)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
@@ -119,14 +125,17 @@ static int fetch_from(struct debuginfod_client *client, const char *server,
 	int r;
 
 	build_id_format(id, hex);
-	bytes_printf(&url, "%s/buildid/%s/debuginfo", server, hex);
+	bytes_printf(&url, "%s/buildid/%s/debuginfo", server->url, hex);
 	bytes_put_u8(&url, '\0');
 	if (url.failed)
 		return error_set(err, -ENOMEM, "out of memory");
 	request.url = (const char *)url.data;
 	r = http_client_send(client->http, &request, &answer, err);
+	/* Each question to a server that hangs takes long, and there may be many. */
+	if (r == -ETIMEDOUT || r == -ECONNREFUSED)
+		server->rests_until_ns = clock_monotonic_ns() + DEBUGINFOD_REST_S * NS_PER_SEC;
 	if (r == 0 && answer.status != 200)
-		r = refuse_status(server, answer.status, err);
+		r = refuse_status(server->url, answer.status, err);
 	else if (r == 0)
 		r = symbol_folder_keep(folder, id, answer.body.data, answer.body.size, err);
 	if (r == 0)
@@ -139,19 +148,23 @@ static int fetch_from(struct debuginfod_client *client, const char *server,
 int debuginfod_client_fetch(struct debuginfod_client *client, const struct build_id *id,
 			    struct symbol_folder *folder, struct error *err)
 {
-	int result = -ENOENT;
+	int result = -EAGAIN;
 
-	for (size_t i = 0; i < client->urls.count; i++) {
-		int r = fetch_from(client, client->urls.items[i], id, folder, err);
+	for (size_t i = 0; i < client->servers.count; i++) {
+		struct debuginfod_server *server = &client->servers.items[i];
+		int r;
 
+		if (server->rests_until_ns > clock_monotonic_ns())
+			continue;
+		r = fetch_from(client, server, id, folder, err);
 		if (r == 0) {
 			atomic_fetch_add(&client->fetched, 1);
 			return 0;
 		}
-		if (r != -ENOENT)
+		if (r != -ENOENT || result == -EAGAIN)
 			result = r;
 	}
-	if (result != -ENOENT && result != -ECANCELED)
+	if (result != -ENOENT && result != -ECANCELED && result != -EAGAIN)
 		atomic_fetch_add(&client->failures, 1);
 	return result;
 }

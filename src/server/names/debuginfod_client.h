@@ -18,6 +18,8 @@ struct symbol_folder;
 /* Of a debug file. It is in memory until it is written. */
 #define DEBUGINFOD_MAX_BYTES (256u << 20)
 #define DEBUGINFOD_TIMEOUT_MS 90000u
+/* A server that gave no answer is left alone for this time. */
+#define DEBUGINFOD_REST_S 300u
 
 /*
  * urls are asked in this order; "DEBUGINFOD_URLS" stands for those in that variable. Borrows them.
@@ -27,7 +29,10 @@ int debuginfod_client_new(const char *const *urls, size_t count, struct debuginf
 			  struct error *err);
 void debuginfod_client_free(struct debuginfod_client *client); /* NULL is fine */
 
-/* Fetches a file into the folder. Returns -ENOENT if no server has it. */
+/*
+ * Fetches a file into the folder. Returns -ENOENT if no server has it, -EAGAIN if all are left
+ * alone at this time.
+ */
 int debuginfod_client_fetch(struct debuginfod_client *client, const struct build_id *id,
 			    struct symbol_folder *folder, struct error *err);
 

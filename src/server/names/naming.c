@@ -28,6 +28,8 @@
 #define PAUSE_NS NS_PER_SEC
 #define LOOK_AGAIN_NS (60 * NS_PER_SEC)
 #define FETCH_AGAIN_S 3600u
+/* Then addresses that came meanwhile are named, and the rest is fetched in the next pass. */
+#define FETCH_PASS_NS (10 * NS_PER_SEC)
 #define ASK_DOUBLINGS_MAX 8u
 
 struct naming {
@@ -167,6 +169,15 @@ static bool fetches(struct naming *naming, size_t i, struct unnamed_module *ret)
 	return wants;
 }
 
+/* No server was asked that may have it. */
+static void fetch_later(struct naming *naming, size_t i)
+{
+	(void)pthread_mutex_lock(&naming->lock);
+	naming->modules.items.items[i].fetch_s =
+		clock_realtime_ns() / NS_PER_SEC + DEBUGINFOD_REST_S;
+	(void)pthread_mutex_unlock(&naming->lock);
+}
+
 static void fetch_module(struct naming *naming, size_t i)
 {
 	struct unnamed_module module;
@@ -179,8 +190,25 @@ static void fetch_module(struct naming *naming, size_t i)
 				    naming->config.folder, &err);
 	if (r == 0)
 		name_module(naming, i, &module);
+	else if (r == -EAGAIN)
+		fetch_later(naming, i);
 	else if (r != -ENOENT && r != -ECANCELED)
 		tell(naming, &err);
+}
+
+/* One after another, for some time. */
+static void fetch_modules(struct naming *naming)
+{
+	uint64_t until_ns = clock_monotonic_ns() + FETCH_PASS_NS;
+	size_t i;
+
+	for (i = 0; i < naming->modules.items.count && !is_stopping(naming); i++) {
+		if (clock_monotonic_ns() >= until_ns) {
+			naming_wake(naming);
+			return;
+		}
+		fetch_module(naming, i);
+	}
 }
 
 static void run_pass(struct naming *naming)
@@ -192,8 +220,7 @@ static void run_pass(struct naming *naming)
 	for (size_t i = 0; copy_due(naming, i, &is_due, &module); i++)
 		if (is_due)
 			name_module(naming, i, &module);
-	for (size_t i = 0; i < naming->modules.items.count && !is_stopping(naming); i++)
-		fetch_module(naming, i);
+	fetch_modules(naming);
 }
 
 /* Waits until woken, or for some time. */
