@@ -237,7 +237,7 @@ static int read_mini_debug(struct symbol_list *list, struct elf_file *elf, struc
 	return read_type(list, inner, SHT_SYMTAB, &found, err);
 }
 
-static int read_all(struct symbol_list *list, struct elf_file *elf, bool *ret_named,
+static int read_all(struct symbol_list *list, struct elf_file *elf, bool inflates, bool *ret_named,
 		    struct error *err)
 {
 	bool has_symtab;
@@ -248,7 +248,7 @@ static int read_all(struct symbol_list *list, struct elf_file *elf, bool *ret_na
 	if (elf_type(elf) == ET_REL)
 		return 0;
 	r = read_type(list, elf, SHT_SYMTAB, &has_symtab, err);
-	if (r == 0 && !has_symtab)
+	if (r == 0 && !has_symtab && inflates)
 		r = read_mini_debug(list, elf, err);
 	if (r == 0)
 		r = read_type(list, elf, SHT_DYNSYM, &has_dynsym, err);
@@ -265,8 +265,8 @@ static int read_all(struct symbol_list *list, struct elf_file *elf, bool *ret_na
 }
 
 /* Builds the table, and keeps it in the cache if that is worth it. */
-static int build(struct elf_file *elf, struct cache_dir *cache, struct elf_symbols **ret,
-		 struct error *err)
+static int build(struct elf_file *elf, bool inflates, struct cache_dir *cache,
+		 struct elf_symbols **ret, struct error *err)
 {
 	SCOPED(elf_symbols) struct elf_symbols *symbols = calloc(1, sizeof(*symbols));
 	SCOPED(list) struct symbol_list list = {0};
@@ -274,7 +274,7 @@ static int build(struct elf_file *elf, struct cache_dir *cache, struct elf_symbo
 
 	if (!symbols)
 		return error_set(err, -ENOMEM, "out of memory");
-	r = read_all(&list, elf, &symbols->named, err);
+	r = read_all(&list, elf, inflates, &symbols->named, err);
 	if (r < 0)
 		return r;
 	if (symbol_index_init(&symbols->index, &list) < 0)
@@ -300,7 +300,12 @@ static int build(struct elf_file *elf, struct cache_dir *cache, struct elf_symbo
 
 int elf_symbols_read(struct elf_file *elf, struct elf_symbols **ret, struct error *err)
 {
-	return build(elf, NULL, ret, err);
+	return build(elf, true, NULL, ret, err);
+}
+
+int elf_symbols_read_plain(struct elf_file *elf, struct elf_symbols **ret, struct error *err)
+{
+	return build(elf, false, NULL, ret, err);
 }
 
 /* Replaces the table by the one on disk, if there is one. */
@@ -329,7 +334,7 @@ int elf_symbols_read_cached(struct elf_file *elf, struct cache_dir *cache, struc
 	*ret = NULL;
 	if (cache && use_disk(cache, &file, ret) == 0)
 		return 0;
-	r = build(elf, cache, ret, err);
+	r = build(elf, true, cache, ret, err);
 	if (r == 0 && cache && (*ret)->index.symbol_count >= WORTH_KEEPING_SYMBOLS)
 		(void)use_disk(cache, &file, ret); /* else it stays in memory */
 	return r;

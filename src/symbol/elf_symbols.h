@@ -42,6 +42,12 @@ struct elf_symbol {
 int elf_symbols_read(struct elf_file *elf, struct elf_symbols **ret, struct error *err);
 
 /*
+ * The same without .gnu_debugdata, for files of strangers: what is inflated may be a thousand times
+ * as large as the file.
+ */
+int elf_symbols_read_plain(struct elf_file *elf, struct elf_symbols **ret, struct error *err);
+
+/*
  * The same with a cache directory: a large table is read from there where it is needed, and is
  * written there if it is missing. cache may be NULL.
  */

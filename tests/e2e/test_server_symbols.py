@@ -3,6 +3,7 @@
 import gzip
 import http.server
 import json
+import lzma
 import os
 import pathlib
 import re
@@ -123,6 +124,17 @@ def test_only_names_and_addresses_of_functions_are_kept(start):
     assert status == 200 and json.loads(body)["stored"] is False
     assert json.loads(server.request(f"/api/symbols/{build_id.upper()}", gzip.compress(PROGRAM.read_bytes()),
                                      {"Content-Encoding": "gzip"})[1])["stored"] is False
+
+
+def test_compressed_symbols_of_an_upload_are_not_read(start, tmp_path):
+    """They may be a thousand times as large as the upload."""
+    server = start()
+    inner, packed, small = tmp_path / "inner", tmp_path / "inner.xz", tmp_path / "small"
+    subprocess.run(["objcopy", "--only-keep-debug", PROGRAM, inner], check=True)
+    packed.write_bytes(lzma.compress(inner.read_bytes()))
+    subprocess.run(["objcopy", "--strip-all", f"--add-section=.gnu_debugdata={packed}", PROGRAM, small], check=True)
+    upload(server, small)
+    assert not any(b"phase_a" in path.read_bytes() for path in (server.folder / "symbols").rglob("*.debug"))
 
 
 @pytest.mark.skipif(not LONG, reason="waits until an hour is closed: WICK_LONG=1")

@@ -117,7 +117,8 @@ int symbol_folder_open(struct symbol_folder *folder, const char *path, uint64_t 
 	int r;
 
 	*folder = (struct symbol_folder){.max_bytes = max_bytes};
-	(void)pthread_mutex_init(&folder->lock, NULL); /* never fails on Linux */
+	(void)pthread_mutex_init(&folder->upload_lock, NULL); /* never fails on Linux */
+	(void)pthread_mutex_init(&folder->lock, NULL);        /* likewise */
 	folder->path = strdup(path);
 	if (!folder->path)
 		return error_set(err, -ENOMEM, "out of memory");
@@ -136,7 +137,8 @@ void symbol_folder_close(struct symbol_folder *folder)
 		return;
 	vec_fini(&folder->files);
 	free(folder->path);
-	(void)pthread_mutex_destroy(&folder->lock); /* nobody holds it */
+	(void)pthread_mutex_destroy(&folder->lock);        /* nobody holds it */
+	(void)pthread_mutex_destroy(&folder->upload_lock); /* likewise */
 }
 
 uint64_t symbol_folder_size(struct symbol_folder *folder, const struct build_id *id)
@@ -236,38 +238,64 @@ static int check_file(const void *data, size_t size, const struct build_id *id,
 	return 0;
 }
 
-int symbol_folder_take(struct symbol_folder *folder, const struct build_id *id, const void *data,
-		       size_t size, struct error *err)
+/* Makes the file that is kept of an upload. Returns how many functions it has. */
+static int make_file(const struct build_id *id, const void *data, size_t size, struct bytes *ret,
+		     struct error *err)
 {
 	SCOPED(symbols) struct elf_symbols *symbols = NULL;
 	SCOPED(elf) struct elf_file *elf = NULL;
 	const struct elf_symbols *tables[1];
 	struct symbol_file_source source = {.tables = tables, .table_count = 1, .build_id = id};
-	struct bytes file = {0};
-	int r;
+	int r = check_file(data, size, id, &elf, err);
 
-	/* One at a time, so that several cannot use much memory at once. */
-	(void)pthread_mutex_lock(&folder->lock);
-	r = check_file(data, size, id, &elf, err);
-	if (r == 0 && elf_symbols_read(elf, &symbols, NULL) < 0)
-		r = refuse(err, "the symbol table of the file is damaged",
-			   "readelf -Ws FILE shows what is wrong");
-	if (r == 0) {
-		source.machine = elf_machine(elf);
-		tables[0] = symbols;
-		r = symbol_file_make(&source, SYMBOL_UPLOAD_MAX_BYTES, &file, err);
-	}
-	if (r == -ENOENT)
-		r = refuse(err, "the file has no functions with names",
-			   "send a file that is not stripped, or its debug file");
+	if (r < 0)
+		return r;
+	if (elf_symbols_read_plain(elf, &symbols, NULL) < 0)
+		return refuse(err, "the symbol table of the file is damaged",
+			      "readelf -Ws FILE shows what is wrong");
+	source.machine = elf_machine(elf);
+	tables[0] = symbols;
+	r = symbol_file_make(&source, SYMBOL_UPLOAD_MAX_BYTES, ret, err);
+	return r == -ENOENT ? refuse(err, "the file has no functions with names",
+				     "send a file that is not stripped, or its debug file")
+			    : r;
+}
+
+/* With upload_lock. */
+static int take(struct symbol_folder *folder, const struct build_id *id, const void *data,
+		size_t size, struct error *err)
+{
+	struct bytes file = {0};
+	int r = make_file(id, data, size, &file, err);
+
 	if (r > 0 && (uint32_t)r <= count_kept(folder, id)) {
 		r = 0;
 	} else if (r > 0) {
+		(void)pthread_mutex_lock(&folder->lock);
 		r = write_file(folder, id, file.data, file.size, err);
+		(void)pthread_mutex_unlock(&folder->lock);
 		r = r < 0 ? r : 1;
 	}
-	(void)pthread_mutex_unlock(&folder->lock);
 	bytes_fini(&file);
+	return r;
+}
+
+/*
+ * One at a time, so that several cannot use much memory at once. Nobody waits: whoever does holds a
+ * place that pushes need.
+ */
+int symbol_folder_take(struct symbol_folder *folder, const struct build_id *id, const void *data,
+		       size_t size, struct error *err)
+{
+	int r;
+
+	if (pthread_mutex_trylock(&folder->upload_lock) != 0) {
+		(void)error_set(err, -EBUSY, "the body was not read: another upload is being read");
+		error_remedy(err, "send the file again in some seconds");
+		return -EBUSY;
+	}
+	r = take(folder, id, data, size, err);
+	(void)pthread_mutex_unlock(&folder->upload_lock);
 	return r;
 }
 

@@ -31,6 +31,7 @@ struct symbol_file_entry {
 struct symbol_folder {
 	char *path;
 	uint64_t max_bytes;
+	pthread_mutex_t upload_lock; /* of what reads an upload; taken before the next */
 	pthread_mutex_t lock;
 	/* With the lock: */
 	VEC(struct symbol_file_entry) files;
@@ -50,7 +51,7 @@ uint64_t symbol_folder_size(struct symbol_folder *folder, const struct build_id 
 /*
  * Keeps the functions of an ELF file that somebody sent: nothing of it is kept but their names and
  * addresses. Returns 1, or 0 if what is there has as many; -EINVAL if the file has another build
- * id.
+ * id; -EBUSY while another one is read.
  */
 int symbol_folder_take(struct symbol_folder *folder, const struct build_id *id, const void *data,
 		       size_t size, struct error *err);

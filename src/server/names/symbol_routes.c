@@ -58,7 +58,7 @@ void route_symbols_upload(void *self, const struct http_call *request,
 		return;
 	r = take_body(server, request, &id, &bytes, &err);
 	if (r < 0) {
-		metrics_add(metrics, &metrics->refused_uploads, 1);
+		metrics_add(metrics, &metrics->refused_uploads, r != -EBUSY);
 		http_refuse_error(response, 0, &err);
 		return;
 	}
