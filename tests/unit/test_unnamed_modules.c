@@ -102,12 +102,43 @@ static void ids_of_another_generation_are_looked_up_again(void **state)
 	unnamed_modules_fini(&modules);
 }
 
+/* Whoever has sent many invented build ids must not keep out those that come later. */
+static void the_newest_modules_are_known(void **state)
+{
+	struct unnamed_modules modules = {.max = 3};
+
+	(void)state;
+	for (unsigned int pass = 0; pass < 2; pass++) {
+		unnamed_modules_begin(&modules);
+		for (unsigned int n = 1; n <= 20; n++)
+			note(&modules, n, 100 + n);
+		unnamed_modules_end(&modules);
+		assert_int_equal(modules.items.count, 3);
+		assert_null(find(&modules, 17));
+		for (unsigned int n = 18; n <= 20; n++)
+			assert_int_equal(find(&modules, n)->last_id, 100 + n);
+		if (pass == 0)
+			assert_true(search(find(&modules, 20), false, 1));
+	}
+	assert_int_equal(find(&modules, 20)->searched, 1); /* it is the same one still */
+	/* Those whose addresses have names go first. */
+	unnamed_modules_begin(&modules);
+	note(&modules, 18, 118);
+	note(&modules, 1, 101);
+	note(&modules, 2, 102);
+	unnamed_modules_end(&modules);
+	assert_non_null(find(&modules, 1));
+	assert_null(find(&modules, 20));
+	unnamed_modules_fini(&modules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_module_without_symbols_waits_longer_each_time),
 		cmocka_unit_test(symbols_that_come_during_a_search_are_not_forgotten),
 		cmocka_unit_test(ids_of_another_generation_are_looked_up_again),
+		cmocka_unit_test(the_newest_modules_are_known),
 	};
 
 	return cmocka_run_group_tests_name("unnamed_modules", tests, NULL, NULL);

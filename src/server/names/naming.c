@@ -81,6 +81,7 @@ static void survey(struct naming *naming)
 	naming->stats.unnamed = 0;
 	unnamed_modules_begin(&naming->modules);
 	r = store_unnamed_modules(naming->config.store, note_module, naming, &err);
+	unnamed_modules_end(&naming->modules);
 	count_lacking(naming);
 	(void)pthread_mutex_unlock(&naming->lock);
 	if (r < 0)

@@ -2,6 +2,9 @@
 #include "server/names/unnamed_modules.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#include <xxhash.h>
 
 #include "server/names/symbol_folder.h"
 #include "store/store.h"
@@ -9,12 +12,21 @@
 void unnamed_modules_fini(struct unnamed_modules *modules)
 {
 	vec_fini(&modules->items);
+	id_index_fini(&modules->index);
+}
+
+static uint64_t hash_of(const struct build_id *id)
+{
+	return hash_pair(XXH3_64bits(id->bytes, id->size), id->size);
 }
 
 struct unnamed_module *unnamed_modules_find(struct unnamed_modules *modules,
 					    const struct build_id *id)
 {
-	for (size_t i = 0; i < modules->items.count; i++)
+	struct id_probe probe = id_index_probe(&modules->index, hash_of(id));
+	uint32_t i;
+
+	while ((i = id_probe_next(&modules->index, &probe)) != ID_NONE)
 		if (build_id_equal(&modules->items.items[i].build_id, id))
 			return &modules->items.items[i];
 	return NULL;
@@ -36,18 +48,46 @@ static void forget_ids(struct unnamed_modules *modules, unsigned int generation)
 		modules->items.items[i].next_id = 0;
 }
 
-/* NULL: there is no room. */
+static int by_last_id(const void *a, const void *b)
+{
+	const struct unnamed_module *x = a;
+	const struct unnamed_module *y = b;
+
+	return x->last_id > y->last_id ? -1 : x->last_id < y->last_id;
+}
+
+/* Forgets those with the oldest addresses: what senders invent must not be in the way for good. */
+static void trim(struct unnamed_modules *modules)
+{
+	size_t max = modules->max > 0 ? modules->max : NAMING_MODULES_MAX;
+
+	if (modules->items.count <= max)
+		return;
+	qsort(modules->items.items, modules->items.count, sizeof(*modules->items.items),
+	      by_last_id);
+	modules->items.count = max;
+	id_index_clear(&modules->index);
+	for (size_t i = 0; i < max; i++)
+		/* There was room for more. */
+		(void)id_index_add(&modules->index, hash_of(&modules->items.items[i].build_id),
+				   (uint32_t)i);
+}
+
+/* NULL: out of memory. */
 static struct unnamed_module *add(struct unnamed_modules *modules, const struct build_id *id,
 				  const char *path)
 {
 	struct unnamed_module fresh = {.state = NAMING_WAITS, .build_id = *id};
 
-	if (modules->items.count >= NAMING_MODULES_MAX)
-		return NULL;
+	/* Sorting for each one would take long. */
+	if (modules->items.count >= 2 * (modules->max > 0 ? modules->max : NAMING_MODULES_MAX))
+		trim(modules);
 	build_id_format(id, fresh.hex);
 	(void)snprintf(fresh.path, sizeof(fresh.path), "%s", path);
-	if (vec_push(&modules->items, fresh) < 0)
+	if (vec_reserve(&modules->items, modules->items.count + 1) < 0 ||
+	    id_index_add(&modules->index, hash_of(id), (uint32_t)modules->items.count) < 0)
 		return NULL;
+	modules->items.items[modules->items.count++] = fresh;
 	return &modules->items.items[modules->items.count - 1];
 }
 
@@ -68,6 +108,14 @@ void unnamed_modules_note(struct unnamed_modules *modules,
 		return;
 	known->addresses = unnamed->addresses;
 	known->last_id = unnamed->last_id;
+}
+
+void unnamed_modules_end(struct unnamed_modules *modules)
+{
+	for (size_t i = 0; i < modules->items.count; i++)
+		if (modules->items.items[i].addresses == 0)
+			modules->items.items[i].last_id = 0; /* it goes first */
+	trim(modules);
 }
 
 bool unnamed_module_begin_search(struct unnamed_module *known, uint64_t now_s)

@@ -7,13 +7,15 @@
  * again.
  *
  * A search is a scan of all addresses of the store. So a module whose symbols are nowhere has to
- * wait, longer each time, until somebody says that there are other symbols.
+ * wait, longer each time, until somebody says that there are other symbols. If there are too many
+ * modules, those with the newest addresses are kept.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/id_index.h"
 #include "base/vec.h"
 #include "elf/elf.h"
 #include "server/names/naming.h"
@@ -43,6 +45,8 @@ struct unnamed_module {
 
 struct unnamed_modules {
 	VEC(struct unnamed_module) items;
+	struct id_index index;   /* of them, by build id */
+	size_t max;              /* of items, from one survey to the next; 0: NAMING_MODULES_MAX */
 	unsigned int generation; /* of their ids */
 };
 
@@ -50,10 +54,11 @@ void unnamed_modules_fini(struct unnamed_modules *modules);
 /* NULL: unknown. */
 struct unnamed_module *unnamed_modules_find(struct unnamed_modules *modules,
 					    const struct build_id *id);
-/* All have no addresses until they are noted. */
+/* A survey: all have no addresses until they are noted. Items move only in one. */
 void unnamed_modules_begin(struct unnamed_modules *modules);
 void unnamed_modules_note(struct unnamed_modules *modules,
 			  const struct store_unnamed_module *unnamed);
+void unnamed_modules_end(struct unnamed_modules *modules);
 
 /* Whether its addresses are to be looked up; if so, only what comes from now on is next time. */
 bool unnamed_module_begin_search(struct unnamed_module *known, uint64_t now_s);
