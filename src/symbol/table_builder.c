@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -43,6 +44,14 @@ static void set_policy(pid_t pid, int policy)
 	(void)sched_setscheduler(pid, policy, &none); /* else it runs as others do */
 }
 
+/* One that never ends would keep all others from being built. */
+static void limit_time(pid_t pid)
+{
+	const struct rlimit limit = {TABLE_BUILDER_CPU_S, TABLE_BUILDER_CPU_S};
+
+	(void)prlimit(pid, RLIMIT_CPU, &limit, NULL); /* else it may take longer */
+}
+
 /* Descriptors of the caller, such as sampling events, must not live on in the child. */
 static void close_others(int kept_fd)
 {
@@ -75,6 +84,7 @@ static bool start(struct table_builder *builder, const struct module *module, ui
 	if (pid < 0)
 		return false;
 	set_policy(pid, builder->hurried ? SCHED_OTHER : SCHED_IDLE);
+	limit_time(pid);
 	builder->pid = pid;
 	builder->module = module_id;
 	return true;

@@ -19,6 +19,9 @@
 struct module;
 struct symbol_search;
 
+/* Of CPU time, for one module: much more than the largest programs need. */
+#define TABLE_BUILDER_CPU_S 300u
+
 /* Starts as zeros. */
 struct table_builder {
 	pid_t pid;            /* 0: none works */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,6 +89,17 @@ static void who_waits_need_not_ask_before(void **state)
 	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, UINT64_MAX),
 			 TABLE_READY);
 	assert_true(disk_table_exists(&f->dir, &f->file));
+}
+
+static void its_cpu_time_is_limited(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit limit = {0};
+
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, 0),
+			 TABLE_PENDING);
+	assert_int_equal(prlimit(f->builder.pid, RLIMIT_CPU, NULL, &limit), 0);
+	assert_int_equal(limit.rlim_max, TABLE_BUILDER_CPU_S);
 }
 
 static void who_hurries_has_normal_priority(void **state)
@@ -176,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(it_is_ready_when_the_table_is_there),
 		TEST(who_waits_need_not_ask_before),
+		TEST(its_cpu_time_is_limited),
 		TEST(who_hurries_has_normal_priority),
 		TEST(what_cannot_be_built_is_left_to_the_caller),
 		TEST(a_file_that_killed_its_process_is_not_tried_again),
