@@ -472,36 +472,35 @@ int agent_reload(struct agent *agent, const struct services_config *services, st
  * Between two sessions nobody reads signals: they must wait. Ignored ones, as under nohup, would be
  * delivered if they were blocked.
  */
-static void block_signals(sigset_t *ret_blocked, sigset_t *ret_before)
+void agent_signals_hold(struct agent_signals *ret)
 {
 	static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	struct sigaction action;
 
-	(void)sigemptyset(ret_blocked);
+	(void)sigemptyset(&ret->held);
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
 		if (sigaction(taken[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-			(void)sigaddset(ret_blocked, taken[i]);
-	(void)sigprocmask(SIG_BLOCK, ret_blocked, ret_before); /* cannot fail */
+			(void)sigaddset(&ret->held, taken[i]);
+	(void)sigprocmask(SIG_BLOCK, &ret->held, &ret->before); /* cannot fail */
 }
 
 /* A signal that arrived twice must not kill us now. */
-static void release_signals(const sigset_t *blocked, const sigset_t *before)
+void agent_signals_release(const struct agent_signals *signals)
 {
-	while (sigtimedwait(blocked, NULL, &(struct timespec){0}) > 0)
+	while (sigtimedwait(&signals->held, NULL, &(struct timespec){0}) > 0)
 		continue;
-	(void)sigprocmask(SIG_SETMASK, before, NULL); /* cannot fail */
+	(void)sigprocmask(SIG_SETMASK, &signals->before, NULL); /* cannot fail */
 }
 
 int agent_run(const struct agent_config *config, struct error *err)
 {
-	sigset_t blocked;
-	sigset_t before;
+	struct agent_signals signals;
 	struct agent agent = {.config = config,
 			      .run = clock_realtime_ns() ^ (uint64_t)getpid(),
 			      .memory = {.limit_bytes = config->memory_bytes}};
 	int r = services_new(&config->services, &agent.services, err);
 
-	block_signals(&blocked, &before);
+	agent_signals_hold(&signals);
 	if (r == 0)
 		r = open_session(&agent, clock_monotonic_ns(), err);
 	if (r == 0 && live_session_notice(agent.watch)[0])
@@ -511,6 +510,6 @@ int agent_run(const struct agent_config *config, struct error *err)
 	close_session(&agent);
 	services_free(agent.services);
 	vec_fini(&agent.gaps);
-	release_signals(&blocked, &before);
+	agent_signals_release(&signals);
 	return r;
 }

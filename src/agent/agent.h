@@ -9,6 +9,7 @@
  * is the caller's business. One thread; signals are handled as live_session.h says.
  */
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,6 +65,15 @@ struct agent_config {
 
 /* The length of a bucket: half a minute, or the whole of a shorter window. */
 uint64_t agent_bucket_ns(uint64_t window_ns);
+
+/* The signals that agent_run() reads wait from hold() to release(): it may begin later. */
+struct agent_signals {
+	sigset_t held;
+	sigset_t before;
+};
+
+void agent_signals_hold(struct agent_signals *ret);
+void agent_signals_release(const struct agent_signals *signals);
 
 /*
  * Runs until a signal asks it to stop; the open window is then handed over too. Borrows the

@@ -470,6 +470,7 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 		.symbol_path_count = command->load.symbol_path_count,
 		.symbol_bytes_per_minute = options->symbol_rate_bytes,
 	};
+	struct agent_signals signals;
 	int r = find_spool(command, err);
 
 	if (r == 0)
@@ -487,11 +488,13 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 	config->output = delivery_output(command->delivery);
 	config->reload = reload;
 	config->changed = take_stats;
+	agent_signals_hold(&signals); /* who reads that it listens may end it at once */
 	r = open_pull(command, config, err);
 	if (r == 0)
 		r = start_side(command, config, err);
 	if (r == 0)
 		r = agent_run(config, err);
+	agent_signals_release(&signals);
 	side_windows_stop(command->side);
 	pull_close(command->pull);
 	delivery_close(command->delivery);
