@@ -12,7 +12,7 @@ import urllib.parse
 import contract
 import pprof
 import pytest
-from conftest import PATIENCE, workload
+from conftest import LONG, PATIENCE, workload
 from test_server import LIBRARY
 from test_server import Server as WickServer
 
@@ -196,7 +196,11 @@ def test_profiles_that_a_collector_rejects_are_told(wick, window, sink):
     assert "did not store 3 profiles" in push(wick, sink.url, "otlp", lambda: True)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+EACH_LONG = [form if form == "otlp" else pytest.param(form, marks=pytest.mark.skipif(not LONG, reason="WICK_LONG=1"))
+             for form in FORMATS]
+
+
+@pytest.mark.parametrize("form", EACH_LONG)
 def test_what_fails_is_sent_again_and_what_arrived_is_not(wick, window, sink, form):
     sink.plan = [200, 503, 429, 500] if form == "pyroscope-ingest" else [503, 429, 500]
     err = push(wick, sink.url, form, lambda: not sink.plan)

@@ -70,6 +70,7 @@ def test_waits_and_heaps_of_a_service_are_windows_of_their_own(wick, shop):
         assert sum(values[column] for _, values, _ in profile.samples) > 1000000
 
 
+@pytest.mark.skipif(not LONG, reason="waits for several windows of ten seconds: WICK_LONG=1")
 @pytest.mark.skipif(LIBRARY is None, reason="libduckdb.so is not there: make fetches it")
 def test_a_server_has_them_as_types(wick, shop, tmp_path):
     server = WickServer(tmp_path / "data")

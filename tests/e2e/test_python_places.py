@@ -134,8 +134,12 @@ def test_in_an_interpreter_that_another_one_calls(wick, engine):
     assert_calls(samples, "<module>;start;<module>;beside;outer;inner")
 
 
-@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
-@pytest.mark.parametrize("engine", EACH_ENGINE)
+# One way of starting is enough for the engines that share the code behind it.
+POOLS = [pytest.param("ebpf", "fork", marks=needs_ebpf), pytest.param("ebpf", "spawn", marks=needs_ebpf),
+         pytest.param("ebpf", "forkserver", marks=needs_ebpf), ("signal", "fork"), ("ptrace", "spawn")]
+
+
+@pytest.mark.parametrize("engine,start", POOLS)
 def test_in_the_processes_of_a_pool(wick, engine, start):
     samples = record(wick, engine, PYTHON, WORKLOADS / "python_processes.py", start, SECONDS)
     working = [sample for sample in samples if calls_of(sample).endswith(";mapstar;outer;inner")]
