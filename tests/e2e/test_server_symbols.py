@@ -226,11 +226,23 @@ def test_debuginfod_is_not_asked_unless_told_and_not_believed(start, tmp_path, d
     assert "phases+0x" in folded(server) and list((server.folder / "symbols").rglob("*.debug")) == []
 
 
+def with_another_build_id(tmp_path):
+    note, other = tmp_path / "note", tmp_path / "other"
+    subprocess.run(["objcopy", f"--dump-section=.note.gnu.build-id={note}", PROGRAM, other], check=True)
+    content = note.read_bytes()
+    note.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    subprocess.run(["objcopy", f"--update-section=.note.gnu.build-id={note}", other], check=True)
+    return other
+
+
 def test_a_debuginfod_server_without_answers_is_left_alone(start, tmp_path, debuginfod):
     debuginfod.is_silent = True
     server = start("--debuginfod", debuginfod.url)
+    other = with_another_build_id(tmp_path)
+    (tmp_path / "second").mkdir()
     assert server.push(record(tmp_path), "one")[0] == 200
-    wait_for(lambda: len(modules(server, missing=1)) >= 2 and debuginfod.asked)
+    assert server.push(record(tmp_path / "second", other), "two")[0] == 200
+    wait_for(lambda: {build_id_of(PROGRAM), build_id_of(other)} <= set(modules(server, missing=1)) and debuginfod.asked)
     # It has been asked for one of them; symbols that are uploaded do not wait for it.
     assert upload(server, PROGRAM)[0] == 200
     wait_for(lambda: "phase_a" in folded(server))
