@@ -268,7 +268,7 @@ static int find_spool(struct agent_command *command, struct error *err)
 	return -EINVAL;
 }
 
-/* SIGHUP: rules, labels and the release are read again; the rest needs a restart. */
+/* SIGHUP: rules, labels, the release and the tokens of --listen are read again. */
 static void reload(void *self, struct agent *agent)
 {
 	struct agent_command *command = self;
