@@ -85,7 +85,7 @@ static inline struct cursor cursor_of(const void *data, size_t size)
 	const uint8_t *start = data;
 
 	/* Nothing may be added to NULL, not even 0. */
-	return (struct cursor){.at = start, .end = size > 0 ? start + size : start};
+	return (struct cursor){.at = start, .end = start ? start + size : start};
 }
 
 static inline size_t cursor_left(const struct cursor *cursor)
