@@ -304,7 +304,8 @@ def test_an_agent_with_a_full_disk_says_so_and_leaves_no_half_file(small_disk, t
         err = stop(agent)
         assert agent.returncode == 1
         assert list((disk / "spool").iterdir()) == []
-    assert "cannot write a window: no space left on device" in err and "free some space" in err
+    assert f"the spool {disk}/spool: cannot write a window: no space left on device" in err
+    assert f"free space in {disk}/spool" in err
 
 
 # Clients
