@@ -83,3 +83,19 @@ def draw():
     after = rest.partition(END)[2]
     made = "\n".join(summary(cpu, rows) for cpu, rows in found.items() if rows)
     PAGE.write_text(f"{before}{BEGIN}\n{made}\n\n{table(found)}\n{END}{after}", encoding="utf-8")
+
+
+def ratio(value, peer):
+    return NONE if not peer or peer <= 0 else f"×{value / peer:.2f}"
+
+
+def points(value):
+    return NONE if value is None else f"{value:+.2f} %"
+
+
+def milliseconds(seconds):
+    return NONE if seconds is None else f"{seconds * 1000:.1f} ms"
+
+
+def megabytes(value):
+    return NONE if value is None else f"{value:.1f} MB"

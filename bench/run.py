@@ -10,19 +10,14 @@ that is not installed (perf, clang++) leaves a dash in its column.
 """
 import argparse
 import collections
-import fcntl
 import json
 import os
 import pathlib
-import pty
-import random
 import re
 import shutil
 import statistics
-import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
 
@@ -42,7 +37,9 @@ import results  # noqa: E402
 import store as store_bench  # noqa: E402
 import switches as switch_bench  # noqa: E402
 import symbols as symbol_bench  # noqa: E402
-from results import NONE, Row  # noqa: E402
+from inputs import folded_stacks, generated_source  # noqa: E402
+from live_view import watched_top  # noqa: E402
+from results import NONE, Row, megabytes, milliseconds, points, ratio  # noqa: E402
 
 Run = collections.namedtuple("Run", "status cpu wall peak_kb stdout stderr")
 
@@ -757,93 +754,6 @@ def target_us(done):
 def recorder_us(done):
     """CPU time of the process that started the program."""
     return done.cpu * 1e6 - target_us(done)
-
-
-def ratio(value, peer):
-    return NONE if not peer or peer <= 0 else f"×{value / peer:.2f}"
-
-
-def points(value):
-    return NONE if value is None else f"{value:+.2f} %"
-
-
-def milliseconds(seconds):
-    return NONE if seconds is None else f"{seconds * 1000:.1f} ms"
-
-
-def megabytes(value):
-    return NONE if value is None else f"{value:.1f} MB"
-
-
-def generated_source(classes):
-    """C++ that keeps a compiler busy: templates of the standard library with many types."""
-    parts = ["#include <algorithm>", "#include <map>", "#include <string>", "#include <vector>"]
-    for i in range(classes):
-        parts.append(f"""
-struct record{i} {{ int key; std::string name; double value[{i % 7 + 1}]; }};
-int use{i}(const std::vector<record{i}> &input) {{
-    std::map<std::string, std::vector<record{i}>> groups;
-    for (const auto &one : input) groups[one.name].push_back(one);
-    int sum = 0;
-    for (auto &group : groups) {{
-        std::sort(group.second.begin(), group.second.end(),
-                  [](const auto &a, const auto &b) {{ return a.key < b.key; }});
-        sum += group.second.front().key * {i + 1};
-    }}
-    return sum;
-}}""")
-    return "\n".join(parts) + "\n"
-
-
-def folded_stacks(count, depth):
-    """Different stacks, sorted as stack-collapsing scripts write them: a tree that fans out slowly."""
-    chance = random.Random(7)
-    names = [f"project::module_{i % 97}::Class{i % 1013}::method_{i}(int)" for i in range(20000)]
-    stacks = set()
-    while len(stacks) < count:
-        at, stack = 0, ["program"]
-        for level in range(depth - 1):
-            fan = 1 if level < 2 else 2 if level < 14 else 3
-            branch = chance.randrange(fan) if chance.random() < 0.5 else 0
-            at = (at * 31 + branch * 7919 + level * 104729) % len(names)
-            stack.append(names[at])
-        stacks.add(";".join(stack))
-    return "".join(f"{stack} {chance.randrange(1, 20)}\n" for stack in sorted(stacks))
-
-
-def cpu_ticks(pid):
-    """User and system time of a process."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
-
-
-def watched_top(command, seconds):
-    """Runs a live view on a terminal of 80x24. Returns its share of a CPU in percent, and the bytes sent."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    process = subprocess.Popen([str(word) for word in command], stdin=theirs, stdout=theirs,
-                               env=os.environ | {"TERM": "xterm"}, start_new_session=True)
-    os.close(theirs)
-    sent = [0]
-
-    def read():
-        try:
-            while data := os.read(ours, 65536):
-                sent[0] += len(data)
-        except OSError:
-            pass  # the other end is closed
-    reader = threading.Thread(target=read)
-    reader.start()
-    time.sleep(3)  # names are found, and the window begins to fill
-    before, before_sent = cpu_ticks(process.pid), sent[0]
-    time.sleep(seconds)
-    ticks, sent_then = cpu_ticks(process.pid) - before, sent[0] - before_sent
-    os.write(ours, b"q")
-    if process.wait(timeout=10) != 0:
-        raise Failed("wick top failed")
-    reader.join()
-    os.close(ours)
-    return 100 * ticks / os.sysconf("SC_CLK_TCK") / seconds, sent_then
 
 
 def table(rows):
