@@ -32,6 +32,9 @@ DETAIL_LINES = 40
 STEADY = ("alone", "annotate", "bad_input", "cfi", "debuginfod", "diff", "docs", "example_programs", "examples",
           "failure_paths", "formats", "heap", "heaptrack", "hostile_files", "import_files", "looking", "names",
           "other_viewers", "png", "symbolize", "values")
+# Those of the continuous profiler, most of whose time is waiting for windows and answers.
+WAITING = ("agent", "agent_pull", "agent_push", "agent_side", "faults", "ingest_load", "monitoring", "server",
+           "server_symbols", "store")
 
 
 class BuildFailed(Exception):
@@ -286,11 +289,12 @@ class Runner:
         return self.pytest("golden", "tests/golden")
 
     def suite_e2e(self):
-        """Test files that tolerate load run in parallel with the others, at lower priority."""
-        steady = [f"tests/e2e/test_{name}.py" for name in STEADY]
-        with concurrent.futures.ThreadPoolExecutor(min(2, self.options.jobs)) as pool:
-            parts = [pool.submit(self.pytest, "e2e", "tests/e2e", *(f"--ignore={path}" for path in steady)),
-                     pool.submit(self.pytest_steady, steady)]
+        """Files that wait, and at lower priority those that tolerate load, run in parallel with the others."""
+        steady, waiting = ([f"tests/e2e/test_{name}.py" for name in names] for names in (STEADY, WAITING))
+        with concurrent.futures.ThreadPoolExecutor(1 if self.options.jobs == 1 else 3) as pool:
+            parts = [pool.submit(self.pytest, "e2e", "tests/e2e", *(f"--ignore={path}" for path in steady + waiting)),
+                     pool.submit(self.pytest_steady, steady),
+                     pool.submit(self.pytest, "e2e-waiting", *waiting)]
             return [case for part in parts for case in part.result()]
 
     def pytest_steady(self, files):
