@@ -44,7 +44,9 @@ struct record_config {
 	uint64_t last_ns; /* keep only this much, see flight_recorder.h; 0: write everything to the
 			     output */
 	struct leak_watch_config leaks; /* with sampling.heap.leaks; not with last_ns */
-	const char *title;              /* what is watched, for the user */
+	const char *const *labels;      /* "KEY=VALUE", for every sample */
+	size_t label_count;
+	const char *title; /* what is watched, for the user */
 	/* Called about five times a second; NULL is fine. */
 	void (*progress)(void *self, uint64_t elapsed_ns, const struct engine_stats *stats,
 			 uint64_t file_bytes);

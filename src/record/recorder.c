@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
@@ -16,6 +17,7 @@
 #include "engine/engine.h"
 #include "load/names/function_place.h"
 #include "load/names/kernel_addresses.h"
+#include "model/entity.h"
 #include "record/flight_recorder.h"
 #include "record/job_control.h"
 #include "record/own_process.h"
@@ -118,6 +120,39 @@ static int open_flight(struct recorder *recorder, struct error *err)
 	else
 		recorder->output_fd = fd;
 	return r;
+}
+
+/* Splits "KEY=VALUE" of each label; the texts were checked when options were read. */
+static int set_labels(struct recorder *recorder, struct error *err)
+{
+	const struct record_config *config = recorder->config;
+	char *texts[LABELS_MAX] = {NULL};
+	struct label labels[LABELS_MAX] = {{0}};
+	size_t count = config->label_count;
+	size_t i;
+	int r = 0;
+
+	if (count > LABELS_MAX) {
+		(void)error_set(err, -E2BIG, "a recording can have at most %d labels", LABELS_MAX);
+		error_remedy(err, "use --label less often");
+		return -E2BIG;
+	}
+	for (i = 0; i < count && r == 0; i++) {
+		char *separator;
+
+		texts[i] = strdup(config->labels[i]);
+		separator = texts[i] ? strchr(texts[i], '=') : NULL;
+		if (separator)
+			*separator = '\0';
+		else
+			r = -ENOMEM;
+		labels[i] = (struct label){texts[i], separator ? separator + 1 : ""};
+	}
+	if (r == 0)
+		r = recording_writer_set_labels(recorder->writer, labels, count);
+	for (i = 0; i < count; i++)
+		free(texts[i]);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
 /* Recording starts now: truncate the old content of the file. */
@@ -284,6 +319,8 @@ int recorder_open(struct recorder *recorder, const struct record_config *config,
 		.config = config, .result = result, .signal_fd = -1, .output_fd = -1};
 	/* Before signals are blocked: opening a FIFO waits until it has a reader, or for Ctrl-C. */
 	r = config->last_ns > 0 ? open_flight(recorder, err) : open_output(recorder, err);
+	if (r == 0)
+		r = set_labels(recorder, err);
 	if (r == 0)
 		r = take_signals(recorder, err);
 	if (r == 0)

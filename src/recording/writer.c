@@ -13,6 +13,8 @@
 #include "base/vec.h"
 #include "model/dictionary.h"
 #include "model/dictionary_sink.h"
+#include "model/entity.h"
+#include "model/label_sets.h"
 #include "model/leak.h"
 #include "model/sink.h"
 #include "recording/chunk.h"
@@ -67,6 +69,7 @@ struct recording_writer {
 
 	struct bytes payload; /* scratch */
 	struct bytes out;     /* complete chunks waiting to be written */
+	uint32_t own_labels;  /* of every sample; 0: none */
 	uint32_t epoch;
 	uint32_t sequence;
 	uint64_t epoch_limit_bytes;
@@ -545,6 +548,28 @@ static int take_process(void *self, const struct process *process, uint32_t *ret
 	return r;
 }
 
+int recording_writer_set_labels(struct recording_writer *writer, const struct label *labels,
+				size_t n)
+{
+	return dictionary_sink_labels(writer, labels, n, &writer->own_labels);
+}
+
+/* The sample's own come last: of equal keys the last counts. */
+static int take_labels(void *self, const struct label *labels, size_t n, uint32_t *ret_id)
+{
+	struct recording_writer *writer = self;
+	struct label all[LABELS_MAX];
+	size_t own = label_sets_get(&writer->dictionary.labels, &writer->dictionary.strings,
+				    writer->own_labels, all);
+
+	if (own == 0)
+		return dictionary_sink_labels(self, labels, n, ret_id);
+	if (n > LABELS_MAX - own)
+		return -E2BIG;
+	memcpy(all + own, labels, n * sizeof(*labels));
+	return dictionary_sink_labels(self, all, own + n, ret_id);
+}
+
 static int take_map(void *self, const struct map_event *event, struct error *err)
 {
 	struct recording_writer *writer = self;
@@ -584,6 +609,12 @@ static void begin_samples(struct recording_writer *writer, uint32_t schema)
 			     writer->encoder.stacks.flushed);
 }
 
+static uint32_t labels_of(const struct recording_writer *writer, const struct sample_batch *batch,
+			  size_t i)
+{
+	return batch->labels && batch->labels[i] ? batch->labels[i] : writer->own_labels;
+}
+
 /* Encodes samples from `at` on until a chunk is full. Returns where it stopped. */
 static size_t add_samples(struct recording_writer *writer, const struct sample_batch *batch,
 			  size_t at)
@@ -598,9 +629,8 @@ static size_t add_samples(struct recording_writer *writer, const struct sample_b
 			.stack = dictionary_encoder_stack(&writer->encoder, batch->stack[i]),
 			.thread = dictionary_encoder_thread(&writer->encoder, batch->thread[i]),
 			.cpu = batch->cpu[i],
-			.labels = batch->labels ? dictionary_encoder_labels(&writer->encoder,
-									    batch->labels[i])
-						: 0,
+			.labels = dictionary_encoder_labels(&writer->encoder,
+							    labels_of(writer, batch, i)),
 			.time_ns = batch->time_ns[i],
 			.weight = batch->weight[i],
 			.more = batch->times && batch->times[i] > 0 ? batch->times[i] - 1 : 0,
@@ -750,7 +780,7 @@ static const struct sink_ops writer_sink_ops = {
 	.thread = dictionary_sink_thread,
 	.place = dictionary_sink_place,
 	.stack = dictionary_sink_stack,
-	.labels = dictionary_sink_labels,
+	.labels = take_labels,
 	.map = take_map,
 	.batch = take_batch,
 	.loss = take_loss,

@@ -17,6 +17,7 @@
 struct bytes;
 struct dictionary;
 struct error;
+struct label;
 struct memory_reading;
 struct recording_jit_symbol;
 struct recording_writer;
@@ -49,6 +50,13 @@ struct recording_kept {
 };
 
 struct recording_kept recording_writer_kept(const struct recording_writer *writer);
+
+/*
+ * Labels that every sample gets, at most LABELS_MAX. A label of the sample with the same key wins.
+ * Call it before the first sample. 0, -E2BIG or -ENOMEM.
+ */
+int recording_writer_set_labels(struct recording_writer *writer, const struct label *labels,
+				size_t n);
 
 /* The sink to feed; borrowed from the writer. */
 struct sink *recording_writer_sink(struct recording_writer *writer);

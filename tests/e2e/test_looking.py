@@ -575,3 +575,28 @@ def test_what_a_view_does_not_have_is_refused(wick, tmp_path, options, word):
     done = wick.run("report", *options, path)
     assert done.returncode == contract.USAGE and done.stdout == ""
     assert f"--by {options[1]} cannot be used with {word}" in done.stderr
+
+
+def samples_of(wick, path, *options):
+    return wick.json("report", "--format", "json", *options, path)["samples"]
+
+
+def test_a_label_of_a_recording_is_on_all_its_samples_and_survives_a_merge(wick):
+    old = wick.record(workload("split", 300), "--label", "build=1.4", "--label", "team=a=b")
+    new = wick.record(workload("split", 300), "--mode", "wall", "--engine", "signal", "--label", "build=1.5",
+                      "--label", "state=mine")
+    everything = samples_of(wick, old.path)
+    assert samples_of(wick, old.path, "--label", "build=1.4", "--label", "team=a=b") == everything > 0
+    assert samples_of(wick, old.path, "--label", "build=1.5") == 0
+    # What the engine says about a sample counts more than what was said about all of them.
+    assert samples_of(wick, new.path, "--label", "build=1.5") == samples_of(wick, new.path) > 0
+    assert "mine" not in wick.ok("report", "--by", "state", new.path).stdout
+    merged = wick.new_path()
+    wick.ok("merge", old.path, old.path, "-o", merged)
+    assert samples_of(wick, merged, "--label", "build=1.4") == 2 * everything
+
+
+def test_a_label_without_a_value_is_refused(wick):
+    done = wick.run("record", "--label", "build", "true")
+    assert done.returncode == 2
+    assert "--label build is not of the form KEY=VALUE" in done.stderr

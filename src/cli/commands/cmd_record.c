@@ -68,6 +68,7 @@ struct record_options {
 	bool all;
 	struct attach_options attach;
 	struct option_numbers tids;
+	struct option_list labels;
 	const char *flame;
 	bool source;
 	bool quiet;
@@ -334,6 +335,8 @@ static int prepare(struct recording *recording, int argc, char **argv, struct er
 		.target = {.kind = TARGET_COMMAND, .children = options->children},
 		.command = argc > 0 ? argv : NULL,
 		.arguments = options->arguments,
+		.labels = options->labels.items,
+		.label_count = options->labels.count,
 		.duration_ns = options->duration_ns,
 		.pace = {.budget = options->overhead_percent / 100,
 			 .keeps_rate = keeps_rate(recording->context, options),
@@ -521,6 +524,10 @@ static const struct option_spec table[] = {
 	{"args", 0, OPTION_FLAG(struct record_options, arguments),
 	 .help = "store the program's arguments in the recording, not only its name; they may "
 		 "contain passwords"},
+	{"label", 0, OPTION_PAIRS(struct record_options, labels), .argument = "KEY=VALUE",
+	 .help = "give every sample this label, such as build=1.4; the option --label of wick "
+		 "report "
+		 "and other commands selects by it"},
 	{"flame", 0, OPTION_STRING(struct record_options, flame), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
 	 .help = "draw the flame graph when the recording ends: FILE.svg, FILE.png, or FILE.html "
