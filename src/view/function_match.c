@@ -184,3 +184,11 @@ int function_matches_find(const struct profile *profile, uint32_t value, const c
 	*ret = found;
 	return 0;
 }
+
+int function_matches_none(const char *file, const char *pattern, struct error *err)
+{
+	(void)error_set(err, -ENOENT, "no function named %s has samples", pattern);
+	error_remedy(err, "list the functions: wick report %s; or give a regular expression: /%s/",
+		     file, pattern[0] == '/' ? "RE" : pattern);
+	return -ENOENT;
+}

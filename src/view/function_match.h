@@ -32,4 +32,7 @@ int function_matches_find(const struct profile *profile, uint32_t value, const c
 			  struct function_matches *ret, struct error *err);
 void function_matches_fini(struct function_matches *matches);
 
+/* The error for a search without a match in a recording. Returns -ENOENT. */
+int function_matches_none(const char *file, const char *pattern, struct error *err);
+
 #endif

@@ -600,3 +600,35 @@ def test_a_label_without_a_value_is_refused(wick):
     done = wick.run("record", "--label", "build", "true")
     assert done.returncode == 2
     assert "--label build is not of the form KEY=VALUE" in done.stderr
+
+
+def write_calls(wick):
+    path = wick.folder / "calls.folded"
+    path.write_text("app;main;parse;read 3\napp;main;parse;parse;lex 4\napp;idle;parse 2\napp;parse;lex 1\n"
+                    "app;main;other 10\n", encoding="utf-8")
+    return path
+
+
+def test_the_callers_and_callees_of_a_function_add_up_to_it(wick):
+    report = wick.json("report", "--focus", "parse", "--format", "json", write_calls(wick))
+    function, = report["functions"]
+    assert (function["name"], function["total"], function["self"], report["more"]) == ("parse", 10, 2, 0)
+    assert [(each["name"], each["total"]) for each in function["callers"]] == [("main", 7), ("idle", 2), ("", 1)]
+    # The inner call of a recursion is a callee of the outer one.
+    assert [(each["name"], each["total"]) for each in function["callees"]] == [("parse", 4), ("read", 3), ("lex", 1)]
+
+
+def test_functions_are_focused_on_by_expression_and_cut_by_the_limit(wick):
+    text = wick.ok("report", "--focus", "/^(parse|lex)$/", "-n", "1", write_calls(wick)).stdout
+    assert text.count("called by") == text.count("calls\n") == 2
+    assert "[itself]" in text and "[no caller]" not in text
+    assert "2 more; -n 0 shows them" in text
+    assert "[no caller]" in wick.ok("report", "--focus", "parse", write_calls(wick)).stdout
+
+
+def test_a_focus_that_finds_nothing_or_is_combined_wrongly_is_refused(wick):
+    done = wick.run("report", "--focus", "nobody", write_calls(wick))
+    assert done.returncode == 1 and "no function named nobody has samples" in done.stderr
+    for other in (["--tree"], ["--by", "module"], ["--missing"], ["--analyse", "all"]):
+        done = wick.run("report", "--focus", "parse", *other, write_calls(wick))
+        assert done.returncode == 2 and "--focus cannot be used with" in done.stderr

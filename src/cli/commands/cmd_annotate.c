@@ -26,17 +26,6 @@ struct annotate_command_options {
 	struct cli_load_options look;
 };
 
-static int none_matches(const struct command_context *context, const char *file,
-			const char *pattern)
-{
-	struct error err = {0};
-
-	(void)error_set(&err, -ENOENT, "no function named %s has samples", pattern);
-	error_remedy(&err, "list the functions: wick report %s; or give a regular expression: /%s/",
-		     file, pattern[0] == '/' ? "RE" : pattern);
-	return command_failed(context, &err);
-}
-
 static int several_match(const struct command_context *context, const char *pattern,
 			 const struct function_matches *found)
 {
@@ -77,14 +66,17 @@ static int annotate(const struct command_context *context,
 	if (r < 0)
 		return r == -EINVAL ? command_refused(context, &err)
 				    : command_failed(context, &err);
-	if (found.count == 0)
-		status = none_matches(context, argv[0], argv[1]);
-	else if (found.count > 1)
-		status = several_match(context, argv[1], &found);
-	else if (annotate_write(profile, found.wanted, found.items[0].name, &view, &text, &err) < 0)
+	if (found.count == 0) {
+		(void)function_matches_none(argv[0], argv[1], &err);
 		status = command_failed(context, &err);
-	else
+	} else if (found.count > 1) {
+		status = several_match(context, argv[1], &found);
+	} else if (annotate_write(profile, found.wanted, found.items[0].name, &view, &text, &err) <
+		   0) {
+		status = command_failed(context, &err);
+	} else {
 		status = command_print(context, &text);
+	}
 	function_matches_fini(&found);
 	bytes_fini(&text);
 	return status;

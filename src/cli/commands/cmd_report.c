@@ -20,6 +20,7 @@
 #include "load/load.h"
 #include "model/profile.h"
 #include "plugin/plugins.h"
+#include "view/function_match.h"
 #include "view/heap/site_report.h"
 #include "view/report/analyser.h"
 #include "view/report/missing_names.h"
@@ -42,6 +43,7 @@ struct report_command_options {
 	enum report_fail_on fail_on;
 	enum report_format format;
 	bool missing;
+	const char *focus; /* NULL: not given */
 	bool tree;
 	bool inverted;
 	uint64_t limit;
@@ -204,6 +206,11 @@ static int check(const struct command_context *context,
 	    !plugins_find_analyser(context->plugins, options->analyse))
 		return command_misused(context, "unknown analyser %s; see: wick list analysers",
 				       options->analyse);
+	if (options->focus &&
+	    (options->tree || options->missing || options->analyse || view->plugin ||
+	     view->by != REPORT_BY_FUNCTION || sorts(context, options)))
+		return command_misused(context, "--focus cannot be used with --by, --sort, --tree, "
+						"--missing or --analyse");
 	if (options->fail_on != FAIL_ON_OFF && !options->analyse)
 		return command_misused(context,
 				       "--fail-on needs --analyse, for example --analyse all");
@@ -219,7 +226,8 @@ static uint32_t terminal_columns(FILE *file)
 }
 
 static int show(const struct command_context *context, const struct report_command_options *options,
-		const struct view_ops *by, const struct profile *profile, const char *path)
+		const struct view_ops *by, const struct profile *profile, const char *path,
+		const struct function_matches *focus)
 {
 	struct report_options view = REPORT_OPTIONS_DEFAULT;
 	struct bytes text = {0};
@@ -230,6 +238,7 @@ static int show(const struct command_context *context, const struct report_comma
 	view.value_name = options->value;
 	view.json = options->format == REPORT_FORMAT_JSON;
 	view.tree = options->tree;
+	view.focus = focus;
 	view.sort = sorts(context, options) ? options->sort : REPORT_SORT_USUAL;
 	view.inverted = options->inverted;
 	view.color = context->color_out;
@@ -255,6 +264,27 @@ static int show(const struct command_context *context, const struct report_comma
 	return status;
 }
 
+static int show_focus(const struct command_context *context,
+		      const struct report_command_options *options, const struct view_ops *by,
+		      const struct profile *profile, const char *path)
+{
+	struct function_matches found = {0};
+	struct error err = {0};
+	int status;
+	int r = function_matches_find(profile, profile->main_value, options->focus, &found, &err);
+
+	if (r == 0 && found.count == 0)
+		r = function_matches_none(path, options->focus, &err);
+	if (r == -EINVAL)
+		status = command_refused(context, &err);
+	else if (r < 0)
+		status = command_failed(context, &err);
+	else
+		status = show(context, options, by, profile, path, &found);
+	function_matches_fini(&found);
+	return status;
+}
+
 static int run_on(const struct command_context *context,
 		  const struct report_command_options *options, const char *path)
 {
@@ -277,8 +307,12 @@ static int run_on(const struct command_context *context,
 		load.damaged = NULL; /* the report shows it */
 	if (load_profile(path, &load, &profile, &err) < 0)
 		return command_failed(context, &err);
-	status = options->analyse ? analyse(context, options, profile)
-				  : show(context, options, view, profile, path);
+	if (options->analyse)
+		status = analyse(context, options, profile);
+	else if (options->focus)
+		status = show_focus(context, options, view, profile, path);
+	else
+		status = show(context, options, view, profile, path, NULL);
 	profile_free(profile);
 	return status;
 }
@@ -327,6 +361,9 @@ static const struct option_spec table[] = {
 	{"fail-on", 0, OPTION_ENUM(struct report_command_options, fail_on, FAIL_ON_WORDS),
 	 .help = "with --analyse: exit with status 3 if there is a finding of this severity or "
 		 "worse"},
+	{"focus", 0, OPTION_STRING(struct report_command_options, focus), .argument = "FUNCTION",
+	 .help = "show who calls this function and what it calls, with the cost of each; /RE/ "
+		 "chooses functions by a regular expression"},
 	{"tree", 0, OPTION_FLAG(struct report_command_options, tree),
 	 .help = "show the call tree instead of a table; with --by thread or process, one tree for "
 		 "each"},

@@ -19,6 +19,7 @@
 #include "recording/format.h"
 #include "view/report/inline_hint.h"
 #include "view/report/lock_report.h"
+#include "view/report/report_focus.h"
 #include "view/report/report_rows.h"
 #include "view/report/report_text.h"
 #include "view/report/report_values.h"
@@ -478,6 +479,8 @@ static int put_text(struct report *report)
 	}
 	if (report->options->by == REPORT_BY_LOCK)
 		return lock_report_text(report);
+	if (report->options->focus)
+		return report_focus(report, NULL);
 	return report->options->tree ? report_tree_text(report) : put_table(report);
 }
 
@@ -560,6 +563,8 @@ static int put_json(struct report *report)
 	json_head(report, &json);
 	if (report->options->by == REPORT_BY_LOCK)
 		r = lock_report_json(report, &json);
+	else if (report->options->focus)
+		r = report_focus(report, &json);
 	else
 		r = report->options->tree ? report_tree_json(report, &json)
 					  : json_table(report, &json);

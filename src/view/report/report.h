@@ -22,6 +22,12 @@
  *
  *	nodes [{name, module, depth, parent, self, total, total_percent,
  *	        self_samples, samples}], cut             (number of nodes left out)
+ *
+ * or, with focus, where a caller without a name means that the stacks begin with the function,
+ *
+ *	functions [{name, self, total, total_percent, self_samples, samples,
+ *	            callers [{name, module, total, total_percent, samples}], callees [the same]}],
+ *	more                                             (functions beyond the first 20)
  */
 
 #include <stdbool.h>
@@ -31,6 +37,7 @@
 
 struct bytes;
 struct error;
+struct function_matches;
 struct profile;
 
 enum report_by {
@@ -67,6 +74,8 @@ struct report_options {
 	uint32_t max_depth; /* deeper nodes are left out and counted; 0: no limit */
 	bool inverted;
 	bool collapse_recursion; /* for tables as well */
+	/* The callers and callees of these instead of a table or tree; NULL: none. */
+	const struct function_matches *focus;
 };
 
 #define REPORT_MAIN_VALUE UINT32_MAX
