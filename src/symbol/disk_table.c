@@ -14,6 +14,7 @@
 #include "base/file/cache_dir.h"
 #include "base/scope.h"
 #include "symbol/address_sort.h"
+#include "symbol/summed_file.h"
 #include "symbol/symbol_index.h"
 
 /*
@@ -174,37 +175,27 @@ void disk_table_close(struct disk_table *table)
 	free(table);
 }
 
-/* A file being written, and the checksum so far. */
-struct output {
-	struct cache_file file;
-	XXH3_state_t *sum;
-};
-
-static void put(struct output *out, const void *data, size_t n)
-{
-	(void)XXH3_64bits_update(out->sum, data, n); /* cannot fail: no NULL */
-	cache_file_put(&out->file, data, n);
-}
-
-static void put_content(struct output *out, const struct disk_table_content *content)
+static void put_content(struct summed_file *out, const struct disk_table_content *content)
 {
 	const struct symbol_index *index = content->index;
 
-	put(out, index->piece_starts, index->piece_count * sizeof(*index->piece_starts));
-	put(out, index->piece_owners, index->piece_count * sizeof(*index->piece_owners));
+	summed_file_put(out, index->piece_starts,
+			index->piece_count * sizeof(*index->piece_starts));
+	summed_file_put(out, index->piece_owners,
+			index->piece_count * sizeof(*index->piece_owners));
 	for (uint32_t i = 0; i < index->symbol_count; i++) {
 		struct kept_symbol symbol = {index->symbols[i].start, index->symbols[i].size,
 					     index->symbols[i].name};
 
-		put(out, &symbol, sizeof(symbol));
+		summed_file_put(out, &symbol, sizeof(symbol));
 	}
-	put(out, content->names, content->names_bytes);
+	summed_file_put(out, content->names, content->names_bytes);
 }
 
 void disk_table_keep(struct cache_dir *dir, const struct file_identity *file,
 		     const struct disk_table_content *content)
 {
-	struct output out = {.sum = XXH3_createState()};
+	struct summed_file out;
 	struct header header = {
 		.version = VERSION,
 		.named = content->named,
@@ -215,17 +206,15 @@ void disk_table_keep(struct cache_dir *dir, const struct file_identity *file,
 	};
 	char name[CACHE_NAME_MAX];
 
-	if (dir->fd >= 0 && file->inode != 0 && header.symbols > 0 && out.sum &&
-	    XXH3_64bits_reset(out.sum) != XXH_ERROR) {
-		memcpy(header.magic, MAGIC, sizeof(header.magic));
-		name_file(file, name, sizeof(name));
-		cache_file_begin(&out.file, dir);
-		cache_file_put(&out.file, &header, sizeof(header));
-		put_content(&out, content);
-		header.checksum = XXH3_64bits_digest(out.sum);
-		cache_file_finish(&out.file, name, &header, sizeof(header));
-	}
-	(void)XXH3_freeState(out.sum);
+	if (dir->fd < 0 || file->inode == 0 || header.symbols == 0)
+		return;
+	memcpy(header.magic, MAGIC, sizeof(header.magic));
+	name_file(file, name, sizeof(name));
+	if (!summed_file_begin(&out, dir, &header, sizeof(header)))
+		return;
+	put_content(&out, content);
+	header.checksum = summed_file_checksum(&out);
+	summed_file_finish(&out, name, &header, sizeof(header));
 }
 
 uint32_t disk_table_count(const struct disk_table *table)

@@ -18,6 +18,7 @@
 #include "base/scope.h"
 #include "base/vec.h"
 #include "elf/elf.h"
+#include "symbol/summed_file.h"
 #include "symbol/symboliser.h"
 
 #define MAGIC "WICKSYM\n"
@@ -502,58 +503,47 @@ static struct kept_frame frame_at(const struct symbol_store *store, uint32_t i)
 	return frame;
 }
 
-/* A file being written, and the checksum so far. */
-struct output {
-	struct cache_file file;
-	XXH3_state_t *sum;
-};
-
-static void put(struct output *out, const void *data, size_t n)
-{
-	(void)XXH3_64bits_update(out->sum, data, n); /* cannot fail: no NULL */
-	cache_file_put(&out->file, data, n);
-}
-
 static void put_frames(const struct symbol_store *store, const struct kept_address *all,
-		       uint32_t count, struct output *out)
+		       uint32_t count, struct summed_file *out)
 {
 	uint32_t first = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct kept_address item = {all[i].vaddr, all[i].start, first, all[i].count};
 
-		put(out, &item, sizeof(item));
+		summed_file_put(out, &item, sizeof(item));
 		first += all[i].count;
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t k = 0; k < all[i].count; k++) {
 			struct kept_frame frame = frame_at(store, all[i].first + k);
 
-			put(out, &frame, sizeof(frame));
+			summed_file_put(out, &frame, sizeof(frame));
 		}
 	}
 }
 
-static void put_names(const struct symbol_store *store, struct output *out)
+static void put_names(const struct symbol_store *store, struct summed_file *out)
 {
 	const struct header *old = store->kept.header;
 
 	if (old)
-		put(out, store->kept.names, (size_t)old->names * sizeof(struct kept_name));
+		summed_file_put(out, store->kept.names,
+				(size_t)old->names * sizeof(struct kept_name));
 	for (size_t i = 0; i < store->names.count; i++) {
 		struct kept_name name = store->names.items[i];
 
 		name.function += old ? old->text_bytes : 0;
 		name.linker += old && name.linker != NO_TEXT ? old->text_bytes : 0;
-		put(out, &name, sizeof(name));
+		summed_file_put(out, &name, sizeof(name));
 	}
 	if (old)
-		put(out, store->kept.text, old->text_bytes);
+		summed_file_put(out, store->kept.text, old->text_bytes);
 	for (size_t i = 0; i < store->known_texts.count; i++) {
 		const struct known_text *known = &store->known_texts.items[i];
 
 		if (known->is_first)
-			put(out, known->text, strlen(known->text) + 1);
+			summed_file_put(out, known->text, strlen(known->text) + 1);
 	}
 }
 
@@ -561,29 +551,25 @@ static void write_file(struct symbol_store *store)
 {
 	const struct header *old = store->kept.header;
 	struct header header = store->key;
-	struct output out = {.sum = XXH3_createState()};
+	struct summed_file out;
 	uint32_t count;
 	SCOPED(mem) struct kept_address *all = merge(store, &count);
 
-	if (!all || !out.sum || XXH3_64bits_reset(out.sum) == XXH_ERROR) {
-		(void)XXH3_freeState(out.sum);
+	if (!all)
 		return;
-	}
 	header.addresses = count;
 	for (uint32_t i = 0; i < count; i++)
 		header.frames += all[i].count;
 	header.names = (old ? old->names : 0) + (uint32_t)store->names.count;
 	header.text_bytes = (old ? old->text_bytes : 0) + store->text_bytes;
 	/* Without any text, nothing was found at all. */
-	if (header.text_bytes > 0 && sizeof(header) + body_bytes(&header) <= MAX_FILE_BYTES) {
-		cache_file_begin(&out.file, store->dir);
-		cache_file_put(&out.file, &header, sizeof(header));
-		put_frames(store, all, count, &out);
-		put_names(store, &out);
-		header.checksum = XXH3_64bits_digest(out.sum);
-		cache_file_finish(&out.file, store->name, &header, sizeof(header));
-	}
-	(void)XXH3_freeState(out.sum);
+	if (header.text_bytes == 0 || sizeof(header) + body_bytes(&header) > MAX_FILE_BYTES ||
+	    !summed_file_begin(&out, store->dir, &header, sizeof(header)))
+		return;
+	put_frames(store, all, count, &out);
+	put_names(store, &out);
+	header.checksum = summed_file_checksum(&out);
+	summed_file_finish(&out, store->name, &header, sizeof(header));
 }
 
 void symbol_store_close(struct symbol_store *store, bool is_partial)
