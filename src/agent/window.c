@@ -213,37 +213,53 @@ static int tell_modules(struct window_writer *self, const struct live_row *row)
 	return 0;
 }
 
-static int put_row(void *data, const struct live_row *row)
-{
-	struct window_writer *self = data;
+/* A sample of the window, which stands for several. */
+struct summed_sample {
 	uint32_t stack;
 	uint32_t thread;
 	uint32_t labels;
-	uint32_t cpu = 0;
+	uint64_t time_ns;
+	uint64_t weight;
+	uint64_t times;
+};
+
+static int put_sample(struct window_writer *self, const struct summed_sample *sample)
+{
+	const uint32_t cpu = 0; /* not kept apart */
 	struct sample_batch batch = {
 		.schema = self->schema,
 		.count = 1,
-		.stack = &stack,
-		.thread = &thread,
+		.stack = &sample->stack,
+		.thread = &sample->thread,
 		.cpu = &cpu,
-		.labels = &labels,
-		.time_ns = &self->time_ns,
-		.weight = &row->weight,
-		.times = &row->samples,
+		.labels = &sample->labels,
+		.time_ns = &sample->time_ns,
+		.weight = &sample->weight,
+		.times = &sample->times,
 	};
-	int r = self->window->by_address ? id_transfer_stack(&self->transfer, row->stack, &stack)
-					 : put_named_stack(self, row, &stack);
+
+	self->totals.rows++;
+	self->totals.samples += sample->times;
+	return sink_batch(self->sink, &batch, NULL);
+}
+
+static int put_row(void *data, const struct live_row *row)
+{
+	struct window_writer *self = data;
+	struct summed_sample sample = {
+		.time_ns = self->time_ns, .weight = row->weight, .times = row->samples};
+	int r = self->window->by_address
+			? id_transfer_stack(&self->transfer, row->stack, &sample.stack)
+			: put_named_stack(self, row, &sample.stack);
 
 	if (r == 0 && self->window->by_address && self->window->module)
 		r = tell_modules(self, row);
 	if (r == 0)
-		r = put_process(self, row->process, &thread, &labels);
+		r = put_process(self, row->process, &sample.thread, &sample.labels);
 	if (r < 0)
 		return r;
-	self->totals.rows++;
-	self->totals.samples += row->samples;
 	self->totals.weight += row->weight;
-	return sink_batch(self->sink, &batch, NULL);
+	return put_sample(self, &sample);
 }
 
 static void put_number(struct window_writer *self, const char *key, uint64_t value)
@@ -447,35 +463,19 @@ static int put_entry(struct window_writer *self, const struct window_profile *fr
 	const struct profile_entry *entry = &from->profile->entries.items[at];
 	const int64_t *values = profile_entry_values(from->profile, at);
 	bool is_counted = strcmp(from->profile->value_types[0].name, "samples") == 0;
-	uint64_t weight = values[value] > 0 ? (uint64_t)values[value] : 0;
-	uint64_t times = is_counted && values[0] > 0 ? (uint64_t)values[0] : 1;
-	uint32_t stack;
-	uint32_t thread;
-	uint32_t labels;
-	uint32_t cpu = 0;
-	struct sample_batch batch = {
-		.schema = self->schema,
-		.count = 1,
-		.stack = &stack,
-		.thread = &thread,
-		.cpu = &cpu,
-		.labels = &labels,
-		.time_ns = &self->window->start_ns,
-		.weight = &weight,
-		.times = &times,
+	struct summed_sample sample = {
+		.time_ns = self->window->start_ns,
+		.weight = values[value] > 0 ? (uint64_t)values[value] : 0,
+		.times = is_counted && values[0] > 0 ? (uint64_t)values[0] : 1,
 	};
 	int r;
 
-	if (weight == 0)
+	if (sample.weight == 0)
 		return 0;
-	r = put_profile_stack(self, from->profile, entry->stack, times, &stack);
+	r = put_profile_stack(self, from->profile, entry->stack, sample.times, &sample.stack);
 	if (r == 0)
-		r = put_profile_thread(self, from, entry->thread, &thread, &labels);
-	if (r < 0)
-		return r;
-	self->totals.rows++;
-	self->totals.samples += times;
-	return sink_batch(self->sink, &batch, NULL);
+		r = put_profile_thread(self, from, entry->thread, &sample.thread, &sample.labels);
+	return r < 0 ? r : put_sample(self, &sample);
 }
 
 /* One type after the other: each change starts a new chunk in the file. */
