@@ -380,6 +380,17 @@ def children_of(pid):
         return []
 
 
+def has_events(pid):
+    """Whether a process has opened events for sampling."""
+    def target(link):
+        try:
+            return os.readlink(link)
+        except OSError:
+            return ""
+
+    return any("perf_event" in target(link) for link in pathlib.Path(f"/proc/{pid}/fd").iterdir())
+
+
 def state_of_recorder(wick, pid):
     """What wick status says about the recorder of a process, or about a recorder; None: there is none."""
     done = wick.run("status", pid, "--format", "json")

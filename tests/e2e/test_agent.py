@@ -7,6 +7,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -88,7 +89,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.windows = {}  # id: body, in order of arrival
         self.headers = []
         self.asked = 0
-        self.answer = b"{}"
+        self.answers = []  # bodies for those that are stored
         super().__init__(("127.0.0.1", port), Handler)
         self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05})
         self.thread.start()
@@ -96,6 +97,11 @@ class Server(http.server.ThreadingHTTPServer):
     @property
     def url(self):
         return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def handle_error(self, request, client_address):
+        """An agent that was killed reads no answer."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     def end(self):
         self.shutdown()
@@ -119,7 +125,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif status == 200:
             server.windows.setdefault(self.headers["X-Wick-Window"], body)
         status = 503 if status == "hang" else status
-        answer = server.answer if status == 200 else b"no room"
+        answer = b"no room" if status != 200 else server.answers.pop(0) if server.answers else b"{}"
         self.send_response(status)
         self.send_header("Content-Length", str(len(answer)))
         if status == 429:
@@ -286,7 +292,7 @@ def test_a_reload_applies_other_rules_to_what_runs(wick, background, server):
 def test_a_burst_raises_the_rate_of_a_host_that_runs_the_service(wick, background, server):
     background(workload("split", 600000))
     one = server()
-    one.answer = b'{"burst": {"rate": 499, "seconds": 60, "service": "split", "id": "b7"}}'
+    one.answers = [b'{"burst": {"rate": 499, "seconds": 60, "service": "split", "id": "b7"}}'] * 100
     agent = start_agent(wick, one.url, "-F", 19)
     wait_for(lambda: len(one.windows) >= 3)
     stop(agent)
