@@ -26,6 +26,7 @@ import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 Case = collections.namedtuple("Case", "name status seconds detail")
+Build = collections.namedtuple("Build", "directory setup target env", defaults=("", None))
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 DETAIL_LINES = 40
 # Files of end-to-end tests that look at what was recorded, or count: not at how long something took.
@@ -107,18 +108,17 @@ class Runner:
     # Building
 
     @staticmethod
-    def build_command(directory, setup, target="", jobs=""):
-        return ["scripts/build", "--setup", setup, "--only", target, "--jobs", jobs, directory]
+    def build_command(build, jobs=""):
+        return ["scripts/build", "--setup", build.setup, "--only", build.target, "--jobs", jobs, build.directory]
 
-    def make(self, directory, setup, target="", env=None):
-        command = self.build_command(directory, setup, target)
-        status, _, output = run_logged(command, self.logs / f"build-{directory.name}.log",
-                                       timeout=1800, env=env)
+    def make(self, build):
+        status, _, output = run_logged(self.build_command(build), self.logs / f"build-{build.directory.name}.log",
+                                       timeout=1800, env=build.env)
         if status != 0:
             raise BuildFailed(tail(output))
 
     def make_main(self):
-        self.make(self.build, f"-Dwerror={self.options.werror}")
+        self.make(Build(self.build, f"-Dwerror={self.options.werror}"))
 
     # Unit tests: every test that Meson knows, one case for each cmocka test.
 
@@ -157,13 +157,13 @@ class Runner:
         return self.unit_programs(self.build, {})
 
     def asan_build(self):
-        return (pathlib.Path(f"{self.build}-asan"),
-                "-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0",
-                "meson-test-prereq")
+        return Build(pathlib.Path(f"{self.build}-asan"),
+                     "-Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0",
+                     "meson-test-prereq")
 
     def suite_asan(self):
-        directory = self.asan_build()[0]
-        self.make(*self.asan_build())
+        directory = self.asan_build().directory
+        self.make(self.asan_build())
         # The pages are checked by the unit suite already.
         return self.unit_programs(directory, suites={"unit"}, env={
             "ASAN_OPTIONS": "detect_leaks=1",
@@ -242,13 +242,19 @@ class Runner:
             timeout=seconds + 60, env={"ASAN_OPTIONS": f"detect_leaks={int(self.options.long)}"})
         return Case(name, PASSED if status == 0 else FAILED, taken, tail(output) if status else "")
 
-    def suite_fuzz(self):
+    def fuzz_build(self):
+        """None: there is no compiler for it."""
         compiler = shutil.which("clang-14") or shutil.which("clang")
-        if not compiler:
+        return compiler and Build(pathlib.Path(f"{self.build}-fuzz"),
+                                  "-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 "
+                                  "-Dc_args=-fsanitize=fuzzer-no-link", "fuzz", {"CC": compiler})
+
+    def suite_fuzz(self):
+        build = self.fuzz_build()
+        if not build:
             return [Case("fuzz", SKIPPED, 0, "clang is not installed (make deps)")]
-        directory = pathlib.Path(f"{self.build}-fuzz")
-        self.make(directory, "-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false "
-                  "-Dc_args=-fsanitize=fuzzer-no-link", target="fuzz", env={"CC": compiler})
+        directory = build.directory
+        self.make(build)
         programs = sorted(path for path in (ROOT / directory / "tests/fuzz").glob("fuzz_*")
                           if path.is_file() and os.access(path, os.X_OK))
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
@@ -312,14 +318,21 @@ class Runner:
         give_way()
         self.beside = True
         results = {name: run_suite(self, name) for name in suites}
-        if self.wants("asan"):
-            self.build_until(stop, *self.asan_build())
+        self.build_ahead(stop)
         return results
 
-    def build_until(self, stop, *what):
+    def build_ahead(self, stop):
+        """Builds what later suites need until it is stopped."""
+        give_way()
+        for suite, build in (("asan", self.asan_build()), ("fuzz", self.fuzz_build())):
+            if self.wants(suite) and build and not stop.is_set():
+                self.build_until(stop, build)
+
+    def build_until(self, stop, build):
         """Builds until it is stopped. The suite that needs the build continues from there, and reports the errors."""
         with open(self.logs / "build-beside.log", "wb") as out, subprocess.Popen(
-                list(map(str, self.build_command(*what, jobs=1))), cwd=ROOT, stdout=out,
+                list(map(str, self.build_command(build, jobs=1))), cwd=ROOT, stdout=out,
+                env={**os.environ, **(build.env or {})},
                 stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL) as process:
             name = pathlib.Path(f"/proc/{process.pid}/comm")
             while process.poll() is None:
@@ -526,6 +539,17 @@ def run_e2e(runner, beside):
         return {**others.result(), **results}
 
 
+def run_building(runner, name):
+    """Runs a suite that needs one CPU, while the other builds what later suites need."""
+    stop = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        others = pool.submit(runner.build_ahead, stop)
+        cases = run_suite(runner, name)
+        stop.set()
+        others.result()
+        return cases
+
+
 def run_suites(runner):
     wanted = [name for name in SUITES if runner.wants(name)]
     beside = [name for name in BESIDE if "e2e" in wanted and name in wanted]
@@ -533,6 +557,8 @@ def run_suites(runner):
     for name in wanted:
         if name == "e2e" and runner.options.jobs > 1:
             results.update(run_e2e(runner, beside))
+        elif name == "python" and runner.options.jobs > 1:
+            results[name] = run_building(runner, name)
         elif name not in beside or runner.options.jobs == 1:
             results[name] = run_suite(runner, name)
     return results
