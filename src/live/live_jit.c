@@ -28,12 +28,18 @@ bool live_jit_is_compiled(const struct dictionary *dictionary, uint32_t frame)
 	       dictionary->modules.items[item->a].kind == MODULE_ANONYMOUS;
 }
 
-static bool has_compiled(const struct dictionary *dictionary)
+void live_jit_forget(struct live_jit *jit)
 {
-	for (size_t i = 0; i < dictionary->frames.count; i++)
-		if (live_jit_is_compiled(dictionary, (uint32_t)i))
-			return true;
-	return false;
+	jit->searched = 0;
+}
+
+/* An agent asks many times a second: frames that were looked at are not looked at again. */
+static bool has_compiled(struct live_jit *jit, const struct dictionary *dictionary)
+{
+	while (jit->searched < dictionary->frames.count &&
+	       !live_jit_is_compiled(dictionary, (uint32_t)jit->searched))
+		jit->searched++;
+	return jit->searched < dictionary->frames.count;
 }
 
 static int keep(void *self, uint32_t process, const struct jit_symbol *symbol)
@@ -51,7 +57,7 @@ bool live_jit_look(struct live_jit *jit, const struct dictionary *dictionary, ui
 	uint64_t begin_ns = clock_monotonic_ns();
 	uint64_t wait_ns;
 
-	if (now_ns < jit->next_ns || !has_compiled(dictionary))
+	if (now_ns < jit->next_ns || !has_compiled(jit, dictionary))
 		return false;
 	found.symbols = jit_symbols_new();
 	if (!found.symbols)

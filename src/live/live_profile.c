@@ -388,6 +388,7 @@ static int forget_names(struct live_profile *live)
 	loader->kernel_frames.count = loader->judged.count = 0;
 	function_files_fini(&loader->homes);
 	loader->homes = (struct function_files){0};
+	live_jit_forget(&live->jit);
 	return make_profile(live);
 }
 

@@ -600,6 +600,8 @@ uint64_t address_space_generation(const struct address_space *space)
 
 uint64_t address_space_generation_at(const struct address_space *space, uint64_t time_ns)
 {
+	if (time_ns == ADDRESS_SPACE_NOW)
+		return space->generation;
 	return space->generation - (space->times.count - changes_at(space, time_ns));
 }
 
