@@ -3,9 +3,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/scope.h"
 #include "base/text.h"
@@ -14,7 +15,9 @@
 
 #define CONTAINER_DIGITS 64u /* of a full id */
 /* A larger environment is not searched to its end. */
-#define MAX_VARIABLES 4096
+#define MAX_ENVIRON_BYTES (512u << 10)
+/* Of a longer variable only the beginning is looked at. */
+#define PIECE_BYTES 8192u
 #define MAX_CGROUP_BYTES 16384u
 
 /* Cut before an incomplete character, so that it stays UTF-8. */
@@ -126,40 +129,70 @@ void process_facts_parse_variable(const char *variable, struct process_facts *fa
 	}
 }
 
-/* The environment at its start, which the process may have overwritten since. */
-static void read_environment(pid_t pid, struct process_facts *facts)
+size_t process_facts_parse_environment(const char *text, size_t size, struct process_facts *facts)
+{
+	size_t at = 0;
+
+	for (const char *end; (end = memchr(text + at, '\0', size - at));
+	     at = (size_t)(end - text) + 1)
+		process_facts_parse_variable(text + at, facts);
+	return at;
+}
+
+/*
+ * The environment at its start, which the process may have overwritten since. An agent reads it of
+ * every program that it samples: a stream of the C library would double the cost.
+ */
+static void read_environment(int fd, struct process_facts *facts)
+{
+	char text[PIECE_BYTES + 1];
+	size_t have = 0;
+	ssize_t n = 1;
+
+	for (size_t all = 0; n > 0 && all < MAX_ENVIRON_BYTES; all += (size_t)n) {
+		size_t used;
+
+		n = read(fd, text + have, PIECE_BYTES - have);
+		have += n > 0 ? (size_t)n : 0;
+		used = process_facts_parse_environment(text, have, facts);
+		if (used == 0 && (n <= 0 || have == PIECE_BYTES)) {
+			text[have] = '\0'; /* the last one, or one that is too long */
+			process_facts_parse_variable(text, facts);
+			used = have;
+		}
+		have -= used;
+		memmove(text, text + used, have);
+	}
+}
+
+/* Reads a file of /proc up to that size. Returns how much, or a negative errno. */
+static ssize_t read_text(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];
-	SCOPED(mem) char *variable = NULL;
-	size_t room = 0;
+	ssize_t n;
 
-	process_path(path, sizeof(path), pid, "environ");
-	SCOPED(file) FILE *file = fopen(path, "re");
+	process_path(path, sizeof(path), pid, name);
+	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	for (int i = 0; file && i < MAX_VARIABLES; i++) {
-		if (getdelim(&variable, &room, '\0', file) <= 0)
-			return;
-		process_facts_parse_variable(variable, facts);
-	}
+	n = fd < 0 ? -1 : read(fd, text, size);
+	return n < 0 ? -errno : n;
 }
 
 int process_facts_read(pid_t pid, struct process_facts *ret)
 {
 	char path[64];
 	char text[MAX_CGROUP_BYTES];
-	size_t size;
+	ssize_t size = read_text(pid, "cgroup", text, sizeof(text) - 1);
 
 	*ret = (struct process_facts){0};
-	process_path(path, sizeof(path), pid, "cgroup");
-	SCOPED(file) FILE *file = fopen(path, "re");
-
-	if (!file)
+	if (size <= 0)
 		return -ESRCH;
-	size = fread(text, 1, sizeof(text) - 1, file);
 	text[size] = '\0';
-	if (ferror(file) || size == 0)
-		return -ESRCH;
 	process_facts_parse_cgroup(text, ret);
-	read_environment(pid, ret);
+	process_path(path, sizeof(path), pid, "environ");
+	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		read_environment(fd, ret);
 	return 0;
 }

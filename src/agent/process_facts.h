@@ -36,6 +36,11 @@ void process_facts_parse_cgroup(const char *text, struct process_facts *facts);
 /* Fills service and release from one variable, "NAME=VALUE". */
 void process_facts_parse_variable(const char *variable, struct process_facts *facts);
 
+/*
+ * The same for all variables that are complete, each ended by a zero. Returns the size of those.
+ */
+size_t process_facts_parse_environment(const char *text, size_t size, struct process_facts *facts);
+
 /* Copies a text that somebody else wrote: cut to size, control characters replaced. */
 void process_fact_copy(char *ret, size_t size, const char *text, size_t length);
 

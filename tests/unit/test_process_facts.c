@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -71,6 +74,61 @@ static void only_three_variables_are_kept(void **state)
 	assert_string_equal(facts.release, "v7");
 }
 
+static void only_complete_variables_are_read(void **state)
+{
+	static const char text[] = "HOME=/root\0WICK_SERVICE=shop\0WICK_RELEASE=v";
+	struct process_facts facts = {0};
+
+	(void)state;
+	assert_int_equal(process_facts_parse_environment(text, sizeof(text) - 1, &facts), 29);
+	assert_string_equal(facts.service, "shop");
+	assert_string_equal(facts.release, "");
+	assert_int_equal(process_facts_parse_environment(text, 5, &facts), 0);
+}
+
+/* The environment is read in pieces: a variable that begins in one and ends in the next is whole. */
+static void a_large_environment_is_read_whole(void **state)
+{
+	const size_t paddings[] = {8100, 8170, 8185, 16350, 20000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paddings) / sizeof(paddings[0]); i++) {
+		struct process_facts facts = {0};
+		char *padding = malloc(paddings[i] + 1);
+		char service[] = "WICK_SERVICE=shop";
+		char release[] = "WICK_RELEASE=v7";
+		char *variables[] = {padding, service, release, NULL};
+		int ready[2];
+		int held[2];
+		char byte;
+		pid_t pid;
+
+		assert_non_null(padding);
+		memset(padding, 'x', paddings[i]);
+		padding[paddings[i]] = '\0';
+		assert_int_equal(pipe(ready), 0);
+		assert_int_equal(pipe(held), 0);
+		pid = fork();
+		if (pid == 0) {
+			(void)dup2(ready[1], STDOUT_FILENO);
+			(void)dup2(held[0], STDIN_FILENO); /* it waits until it is killed */
+			(void)execle("/bin/sh", "sh", "-c", "echo; read x", (char *)NULL, variables);
+			_exit(1);
+		}
+		assert_int_equal(read(ready[0], &byte, 1), 1); /* it runs */
+		assert_int_equal(process_facts_read(pid, &facts), 0);
+		assert_string_equal(facts.service, "shop");
+		assert_string_equal(facts.release, "v7");
+		(void)kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		for (int end = 0; end < 2; end++) {
+			(void)close(ready[end]);
+			(void)close(held[end]);
+		}
+		free(padding);
+	}
+}
+
 static void texts_of_others_are_made_harmless(void **state)
 {
 	char text[8];
@@ -105,6 +163,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_groups_name_units_and_containers),
 		cmocka_unit_test(only_three_variables_are_kept),
+		cmocka_unit_test(only_complete_variables_are_read),
+		cmocka_unit_test(a_large_environment_is_read_whole),
 		cmocka_unit_test(texts_of_others_are_made_harmless),
 		cmocka_unit_test(own_facts_can_be_read),
 		cmocka_unit_test(a_process_that_is_gone_is_reported),
