@@ -49,21 +49,23 @@ int interpreter_find(struct languages *languages, pid_t pid, const struct maps *
 		     struct interpreter **ret, struct error *err)
 {
 	struct interpreter *interpreter = calloc(1, sizeof(*interpreter));
+	bool unread = false;
 	int r = -ENOENT;
 
 	if (!interpreter)
 		return error_set(err, -ENOMEM, "out of memory");
 	interpreter->languages = languages;
-	for (size_t i = 0; language_table[i] && r == -ENOENT; i++) {
+	for (size_t i = 0; language_table[i] && (r == -ENOENT || r == -EAGAIN); i++) {
 		interpreter->ops = language_table[i];
 		r = language_table[i]->find(languages->files[i], pid, maps, &interpreter->self,
 					    err);
+		unread |= r == -EAGAIN;
 	}
 	if (r < 0)
 		free(interpreter);
 	else
 		*ret = interpreter;
-	return r;
+	return r == -ENOENT && unread ? -EAGAIN : r;
 }
 
 struct interpreter *interpreter_fork(const struct interpreter *parent)

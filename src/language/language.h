@@ -91,7 +91,7 @@ struct language_ops {
 	void (*files_free)(void *files);
 	/*
 	 * Looks for the runtime in a process. Returns 0 or a negative errno: -ENOENT if there is
-	 * none, -ENOTSUP if it cannot be read (err says why).
+	 * none, -EAGAIN if files could not be read, -ENOTSUP if it cannot be read (err says why).
 	 */
 	int (*find)(void *files, pid_t pid, const struct maps *maps, void **ret_self,
 		    struct error *err);
@@ -138,8 +138,8 @@ struct languages *languages_new(void);
 void languages_free(struct languages *languages); /* close all interpreters first */
 
 /*
- * Calls find() of each language until one finds its runtime. The caller releases *ret with
- * interpreter_close().
+ * Calls find() of each language until one finds its runtime. Returns what find() does. The caller
+ * releases *ret with interpreter_close().
  */
 int interpreter_find(struct languages *languages, pid_t pid, const struct maps *maps,
 		     struct interpreter **ret, struct error *err);

@@ -64,7 +64,9 @@ static bool is_same(const struct runtime_file *file, const struct module *module
 	       file->mtime_ns == module->mtime_ns && file->size_bytes == module->size_bytes;
 }
 
-/* What is known about the file of a region. Returns 0 or -ENOMEM. */
+/*
+ * What is known about the file of a region. Returns 0, -EAGAIN if it cannot be read now, or -ENOMEM.
+ */
 static int learn_file(struct runtime_files *files, pid_t pid, const struct map_region *region,
 		      const struct module *module, const void **ret_facts)
 {
@@ -83,8 +85,9 @@ static int learn_file(struct runtime_files *files, pid_t pid, const struct map_r
 	facts = calloc(1, files->kind->fact_bytes);
 	if (!facts)
 		return -ENOMEM;
-	if (module_files_open(files->files, pid, region, &elf, NULL) == 0 &&
-	    files->kind->read(elf, region->path, facts))
+	if (module_files_open(files->files, pid, region, &elf, NULL) < 0)
+		return -EAGAIN;
+	if (files->kind->read(elf, region->path, facts))
 		file.facts = facts;
 	if (vec_push(&files->known, file) < 0)
 		return -ENOMEM;
@@ -111,23 +114,32 @@ static bool may_have_it(const struct runtime_files *files, const struct maps *ma
 int runtime_files_find(struct runtime_files *files, pid_t pid, const struct maps *maps,
 		       const void **ret_facts, uint64_t *ret_bias)
 {
+	int none = -ENOENT;
+
 	for (size_t i = 0; i < maps->count; i++) {
 		const void *facts = NULL;
-		struct module_place place;
+		struct module_place place = {0};
+		int r = may_have_it(files, maps, i)
+				? module_files_identify(files->files, pid, &maps->items[i], &place)
+				: -ENOENT;
 
-		if (!may_have_it(files, maps, i) ||
-		    module_files_identify(files->files, pid, &maps->items[i], &place) < 0 ||
-		    place.unread < 0 || place.module.kind != MODULE_FILE)
+		if (r == -ENOENT)
 			continue;
-		if (learn_file(files, pid, &maps->items[i], &place.module, &facts) < 0)
-			return -ENOMEM;
+		if (r == 0)
+			r = place.unread;
+		if (r == 0 && place.module.kind == MODULE_FILE)
+			r = learn_file(files, pid, &maps->items[i], &place.module, &facts);
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0)
+			none = -EAGAIN;
 		if (!facts)
 			continue;
 		*ret_facts = facts;
 		*ret_bias = place.bias;
 		return 0;
 	}
-	return -ENOENT;
+	return none;
 }
 
 struct python_reader runtime_files_reader(struct runtime_files *files, pid_t pid)

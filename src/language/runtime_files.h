@@ -30,8 +30,9 @@ struct runtime_files *runtime_files_new(const struct runtime_kind *kind);
 void runtime_files_free(struct runtime_files *files); /* NULL is fine */
 
 /*
- * Returns 0 or a negative errno: -ENOENT if no file has the runtime, -ENOMEM. *ret_facts is valid
- * until runtime_files_free(); *ret_bias is the distance from ELF vaddrs to addresses.
+ * Returns 0 or a negative errno: -ENOENT if no file has the runtime, -EAGAIN if some could not be
+ * read, -ENOMEM. *ret_facts is valid until runtime_files_free(); *ret_bias is the distance from
+ * ELF vaddrs to addresses.
  */
 int runtime_files_find(struct runtime_files *files, pid_t pid, const struct maps *maps,
 		       const void **ret_facts, uint64_t *ret_bias);

@@ -80,31 +80,46 @@ static void note_language(struct interpreter_counts *counts, const char *languag
 		       length > 0 ? " or " : "", language);
 }
 
-struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_t number, pid_t pid)
+/* Looks at what is mapped. Returns what interpreter_find() does, or that the maps cannot be read. */
+static int look_at_maps(struct interpreters *interpreters, pid_t pid,
+			struct map_region *ret_program, struct interpreter **ret, struct error *err)
 {
-	const struct process_interpreter *known = find(interpreters, number);
+	struct maps maps = {0};
+	int r = maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL);
+
+	*ret_program = (struct map_region){0};
+	if (r == 0 && maps.count > 0)
+		*ret_program = maps.items[0];
+	ret_program->path = NULL; /* it does not outlive the maps */
+	if (r == 0)
+		r = interpreter_find(interpreters->languages, pid, &maps, ret, err);
+	maps_fini(&maps);
+	return r;
+}
+
+int interpreters_search(struct interpreters *interpreters, uint32_t number, pid_t pid,
+			struct map_region *ret_program)
+{
 	struct process_interpreter process = {.number = number};
 	struct interpreter_counts *counts = &interpreters->counts;
 	uint64_t begin_ns = clock_monotonic_ns();
 	struct error err = {0};
-	struct maps maps = {0};
 	int r;
 
-	if (known || interpreters->processes.count >= PROCESSES_MAX)
-		return known ? known->interpreter : NULL;
-	r = maps_read(&maps, pid, MAPS_EXECUTABLE_ONLY, NULL);
-	if (r == 0)
-		r = interpreter_find(interpreters->languages, pid, &maps, &process.interpreter,
-				     &err);
-	maps_fini(&maps);
+	*ret_program = (struct map_region){0};
+	if (find(interpreters, number))
+		return 0;
+	if (interpreters->processes.count >= PROCESSES_MAX)
+		return -E2BIG;
+	r = look_at_maps(interpreters, pid, ret_program, &process.interpreter, &err);
 	log_debug("looked for an interpreter in process %d for %.1f ms: %s", (int)pid,
 		  (double)(clock_monotonic_ns() - begin_ns) / NS_PER_MS,
 		  r == 0 ? interpreter_language(process.interpreter) : "none");
 	if (r < 0 && r != -ENOTSUP)
-		return NULL; /* there is none yet */
+		return r; /* there is none yet */
 	if (vec_push(&interpreters->processes, process) < 0) {
 		interpreter_close(process.interpreter);
-		return NULL;
+		return -ENOMEM;
 	}
 	counts->found += r == 0;
 	counts->refused += r < 0;
@@ -112,7 +127,15 @@ struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_
 		(void)snprintf(counts->reason, sizeof(counts->reason), "%.159s", err.text);
 	if (r == 0)
 		note_language(counts, interpreter_language(process.interpreter));
-	return process.interpreter;
+	return r;
+}
+
+struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_t number, pid_t pid)
+{
+	struct map_region program;
+
+	(void)interpreters_search(interpreters, number, pid, &program); /* it is in the list */
+	return interpreters_of(interpreters, number);
 }
 
 void interpreters_fork(struct interpreters *interpreters, uint32_t number, uint32_t parent)

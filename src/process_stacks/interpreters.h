@@ -13,6 +13,7 @@
 
 struct interpreter;
 struct interpreters;
+struct map_region;
 struct python_layout;
 
 struct interpreter_counts {
@@ -36,6 +37,13 @@ void interpreters_free(struct interpreters *interpreters);
  */
 struct interpreter *interpreters_look(struct interpreters *interpreters, uint32_t number,
 				      pid_t pid);
+/*
+ * The same; returns 0 or a negative errno: -ENOENT if the files that are mapped have none, so that
+ * other processes with the same files have none either. *ret_program is the file that comes first,
+ * zeroed if it is not known; its path is NULL.
+ */
+int interpreters_search(struct interpreters *interpreters, uint32_t number, pid_t pid,
+			struct map_region *ret_program);
 /* The same for a forked child of a process, which may have ended already. */
 void interpreters_fork(struct interpreters *interpreters, uint32_t number, uint32_t parent);
 /* The one that was found. */

@@ -19,6 +19,7 @@
 #include "proc/process_info.h"
 #include "proc/process_title.h"
 #include "process_stacks/known_modules.h"
+#include "process_stacks/module_sources.h"
 #include "process_stacks/module_tables.h"
 #include "process_stacks/tracked_threads.h"
 #include "unwind/walk.h"
@@ -38,13 +39,6 @@ struct tracked_process {
 	struct address_space *space;
 };
 
-/* Where the file of a module was seen, to read it when its table is needed. */
-struct module_source {
-	struct map_region region; /* path points into the tracker's strings; NULL: not seen */
-	struct build_id build_id; /* as reported */
-	pid_t pid;
-};
-
 /*
  * The maps of an ended process are kept until this many more have ended: its last samples may
  * arrive after the record of its end.
@@ -62,7 +56,7 @@ struct process_tracker {
 	VEC(struct tracked_process *) processes; /* pointers, because callers keep them */
 	struct tracked_threads threads;
 	struct known_modules modules;
-	VEC(struct module_source) sources; /* by module id of the sink */
+	struct module_sources sources;
 	struct module_tables *tables;      /* NULL until a stack needs one */
 	struct id_index process_index;     /* by pid, the newest last */
 	uint32_t kernel_module;            /* ID_NONE until a kernel frame needs it */
@@ -102,7 +96,7 @@ void process_tracker_free(struct process_tracker *tracker)
 	vec_fini(&tracker->processes);
 	tracked_threads_fini(&tracker->threads);
 	known_modules_fini(&tracker->modules);
-	vec_fini(&tracker->sources);
+	module_sources_fini(&tracker->sources);
 	module_tables_free(tracker->tables);
 	id_index_fini(&tracker->process_index);
 	module_files_free(tracker->files);
@@ -310,17 +304,14 @@ static int module_of(struct process_tracker *tracker, struct tracked_process *pr
 static void remember_source(struct process_tracker *tracker, uint32_t module, pid_t pid,
 			    const struct map_region *region, const struct build_id *build_id)
 {
-	while (tracker->sources.count <= module)
-		if (vec_push(&tracker->sources, (struct module_source){0}) < 0)
-			return;
-	if (tracker->sources.items[module].region.path)
+	struct module_source source = {.region = *region, .pid = tracker->offline ? -1 : pid};
+
+	if (module_sources_get(&tracker->sources, module))
 		return;
-	tracker->sources.items[module] =
-		(struct module_source){.region = *region, .pid = tracker->offline ? -1 : pid};
+	source.region.path = text_of(tracker, intern(tracker, region->path));
 	if (build_id)
-		tracker->sources.items[module].build_id = *build_id;
-	tracker->sources.items[module].region.path =
-		text_of(tracker, intern(tracker, region->path));
+		source.build_id = *build_id;
+	module_sources_put(&tracker->sources, module, &source);
 }
 
 static int add_map(struct process_tracker *tracker, struct tracked_process *process,
@@ -716,16 +707,23 @@ struct frame tracked_process_frame(const struct tracked_process *process, uint64
 	return (struct frame){.kind = FRAME_NATIVE, .a = hit.module, .b = hit.vaddr};
 }
 
+const struct map_region *process_tracker_module(const struct process_tracker *tracker,
+						uint32_t module)
+{
+	const struct module_source *source = module_sources_get(&tracker->sources, module);
+
+	return source ? &source->region : NULL;
+}
+
 bool process_tracker_table(struct process_tracker *tracker, uint32_t module, bool make,
 			   struct module_table *ret)
 {
-	const struct module_source *source =
-		module < tracker->sources.count ? &tracker->sources.items[module] : NULL;
+	const struct module_source *source = module_sources_get(&tracker->sources, module);
 
 	*ret = (struct module_table){0};
 	if (!tracker->tables)
 		tracker->tables = module_tables_new(tracker->files);
-	if (!tracker->tables || !source || !source->region.path)
+	if (!tracker->tables || !source)
 		return true; /* there is none */
 	if (!make)
 		return module_tables_peek(tracker->tables, module, ret);

@@ -117,6 +117,10 @@ bool tracked_process_code(struct process_tracker *tracker, const struct tracked_
 bool tracked_process_read(const struct process_tracker *tracker,
 			  const struct tracked_process *process, uint64_t address, uint64_t *ret);
 
+/* The file of a module as it was first seen mapped; NULL: it was not. */
+const struct map_region *process_tracker_module(const struct process_tracker *tracker,
+						uint32_t module);
+
 /*
  * The table of a module, empty if it has none. False if it was never requested and make is false.
  */

@@ -29,6 +29,7 @@
 #include "engine/ebpf/walker_programs.h"
 #include "language/language.h"
 #include "proc/address_space.h"
+#include "proc/maps.h"
 #include "proc/own_program.h"
 #include "proc/thread_status.h"
 #include "process_stacks/interpreters.h"
@@ -67,9 +68,12 @@ struct space {
 	uint32_t unknown; /* those of them whose tables were missing */
 };
 
-/* A module's table in the store. */
+/* A module's table in the store, and what is known of its file. */
 struct module_place {
 	bool known;
+	/* It contains no interpreter, as a program or as a library: of these only some are read. */
+	bool plain_program;
+	bool plain_library;
 	struct stored_table table;
 };
 
@@ -560,15 +564,58 @@ static void forget(struct walker *walker, struct space *space)
 	*space = walker->spaces.items[--walker->spaces.count];
 }
 
+/* Whether processes with the same files were found to have no interpreter. */
+static bool is_plain(struct walker *walker, const struct space *space)
+{
+	size_t count;
+	const struct address_region *regions = tracked_process_regions(space->process, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct module_place *place = place_of(walker, regions[i].module);
+
+		if (!place || !(i == 0 ? place->plain_program : place->plain_library))
+			return false;
+	}
+	return count > 0;
+}
+
+/*
+ * Remembers that these files have no interpreter. What was looked at must be the program that is
+ * tracked: it may run another one already.
+ */
+static void note_plain(struct walker *walker, struct process_tracker *tracker,
+		       const struct space *space, const struct map_region *program)
+{
+	size_t count;
+	const struct address_region *regions = tracked_process_regions(space->process, &count);
+	const struct map_region *first =
+		count > 0 ? process_tracker_module(tracker, regions[0].module) : NULL;
+
+	if (!first || first->inode == 0 || first->inode != program->inode ||
+	    first->device != program->device)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct module_place *place = place_of(walker, regions[i].module);
+
+		if (place && i == 0)
+			place->plain_program = true;
+		else if (place)
+			place->plain_library = true;
+	}
+}
+
 /* Gives the programs the interpreter of a space, if it has one. */
-static void tell_interpreter(struct walker *walker, struct space *space)
+static void tell_interpreter(struct walker *walker, struct process_tracker *tracker,
+			     struct space *space)
 {
 	const struct python_layout *layout;
+	struct map_region program;
 
-	if (!walker->interpreters || space->has_interpreter)
+	if (!walker->interpreters || space->has_interpreter || is_plain(walker, space))
 		return;
-	(void)interpreters_look(walker->interpreters, space->number,
-				tracked_process_pid(space->process));
+	if (interpreters_search(walker->interpreters, space->number,
+				tracked_process_pid(space->process), &program) == -ENOENT)
+		note_plain(walker, tracker, space, &program);
 	layout = interpreters_layout(walker->interpreters, space->number);
 	if (!layout)
 		return;
@@ -584,7 +631,7 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 	int fd = bpf_map__fd(walker->programs->maps.spaces);
 	int r = gather_mappings(walker, tracker, space);
 
-	tell_interpreter(walker, space);
+	tell_interpreter(walker, tracker, space);
 	if (r == 0) {
 		told.count = (uint32_t)walker->mappings.count;
 		r = table_store_mappings(&walker->store, walker->mappings.items, told.count,
