@@ -34,8 +34,8 @@ STEADY = ("alone", "annotate", "bad_input", "cfi", "debuginfod", "diff", "docs",
           "failure_paths", "formats", "heap", "heaptrack", "hostile_files", "import_files", "looking", "names",
           "other_viewers", "png", "symbolize", "values")
 # Those of the continuous profiler, most of whose time is waiting for windows and answers.
-WAITING = ("agent", "agent_pull", "agent_push", "agent_side", "faults", "ingest_load", "monitoring", "server",
-           "server_symbols", "store")
+WAITING = ("agent", "agent_pull", "agent_push", "agent_side", "faults", "ingest_load", "kills", "monitoring",
+           "server", "server_symbols", "store")
 
 
 class BuildFailed(Exception):
