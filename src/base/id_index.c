@@ -58,8 +58,7 @@ int id_index_add(struct id_index *index, uint64_t hash, uint32_t id)
 		if (grow(index) < 0)
 			return -ENOMEM;
 	}
-	place(index->slots, index->mask,
-	      (struct id_slot){.hash = (uint32_t)(hash ^ hash >> 32), .id = id});
+	place(index->slots, index->mask, (struct id_slot){.hash = id_index_fold(hash), .id = id});
 	index->count++;
 	return 0;
 }

@@ -44,9 +44,15 @@ void id_index_clear(struct id_index *index); /* forgets all ids, keeps the memor
 /* Adds an id that is not there yet. Returns 0 or -ENOMEM. */
 int id_index_add(struct id_index *index, uint64_t hash, uint32_t id);
 
+/* The part of a hash that an index keeps. The result is folded to itself. */
+static inline uint32_t id_index_fold(uint64_t hash)
+{
+	return (uint32_t)(hash ^ hash >> 32);
+}
+
 static inline struct id_probe id_index_probe(const struct id_index *index, uint64_t hash)
 {
-	uint32_t folded = (uint32_t)(hash ^ hash >> 32);
+	uint32_t folded = id_index_fold(hash);
 
 	return (struct id_probe){.at = folded & index->mask, .hash = folded};
 }
@@ -74,7 +80,7 @@ static inline uint32_t id_probe_next(const struct id_index *index, struct id_pro
 static inline void id_index_prefetch(const struct id_index *index, uint64_t hash)
 {
 	if (index->slots)
-		__builtin_prefetch(&index->slots[(uint32_t)(hash ^ hash >> 32) & index->mask]);
+		__builtin_prefetch(&index->slots[id_index_fold(hash) & index->mask]);
 }
 
 /*

@@ -20,13 +20,13 @@ void strings_fini(struct strings *strings)
 	vec_fini(&strings->entries);
 }
 
-uint32_t strings_add(struct strings *strings, const char *text)
+static uint32_t hash_text(const char *text, size_t n)
 {
-	return strings_add_n(strings, text, strlen(text));
+	return id_index_fold(XXH3_64bits_withSeed(text, n, hash_seed.first));
 }
 
 static uint32_t find_hashed(const struct strings *strings, const char *text, size_t n,
-			    uint64_t hash)
+			    uint32_t hash)
 {
 	struct id_probe probe = id_index_probe(&strings->index, hash);
 	uint32_t id;
@@ -44,33 +44,44 @@ uint32_t strings_find(const struct strings *strings, const char *text)
 {
 	size_t n = strlen(text);
 
-	return find_hashed(strings, text, n, XXH3_64bits_withSeed(text, n, hash_seed.first));
+	return find_hashed(strings, text, n, hash_text(text, n));
 }
 
-uint32_t strings_add_n(struct strings *strings, const char *text, size_t n)
+uint32_t strings_find_entry(const struct strings *strings, const struct string_entry *entry)
 {
-	uint64_t hash;
-	uint32_t id;
+	return find_hashed(strings, entry->text, entry->size, entry->hash);
+}
+
+/* Adds a text of exactly n bytes. */
+static uint32_t add_text(struct strings *strings, const char *text, size_t n)
+{
+	uint32_t hash = hash_text(text, n);
+	uint32_t id = find_hashed(strings, text, n, hash);
 	char *copy;
 
-	/* An empty text may have a NULL pointer. */
-	if (n == 0)
-		text = "";
-	n = strnlen(text, n);
-	hash = XXH3_64bits_withSeed(text, n, hash_seed.first);
-	id = find_hashed(strings, text, n, hash);
 	if (id != ID_NONE)
 		return id;
 	if (n > UINT32_MAX || strings->entries.count >= ID_NONE)
 		return ID_NONE;
 	id = (uint32_t)strings->entries.count;
 	copy = arena_strndup(&strings->arena, text, n);
-	if (!copy || vec_push(&strings->entries,
-			      (struct string_entry){.text = copy, .size = (uint32_t)n}) < 0)
+	if (!copy ||
+	    vec_push(&strings->entries, (struct string_entry){copy, (uint32_t)n, hash}) < 0)
 		return ID_NONE;
 	if (id_index_add(&strings->index, hash, id) < 0) {
 		strings->entries.count--;
 		return ID_NONE;
 	}
 	return id;
+}
+
+uint32_t strings_add(struct strings *strings, const char *text)
+{
+	return add_text(strings, text, strlen(text));
+}
+
+uint32_t strings_add_n(struct strings *strings, const char *text, size_t n)
+{
+	/* An empty text may have a NULL pointer. */
+	return n == 0 ? add_text(strings, "", 0) : add_text(strings, text, strnlen(text, n));
 }

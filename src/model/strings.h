@@ -14,6 +14,7 @@
 struct string_entry {
 	const char *text;
 	uint32_t size;
+	uint32_t hash; /* folded, as id_index has it; the same in all strings of a process */
 };
 
 struct strings {
@@ -31,6 +32,8 @@ uint32_t strings_add_n(struct strings *strings, const char *text, size_t n);
 
 /* Returns the id of text, ID_NONE if it was never added. */
 uint32_t strings_find(const struct strings *strings, const char *text);
+/* The same for a text of other strings, which is hashed already. */
+uint32_t strings_find_entry(const struct strings *strings, const struct string_entry *entry);
 
 /* The text of an id, valid until strings_fini(). */
 static inline const char *strings_get(const struct strings *strings, uint32_t id)

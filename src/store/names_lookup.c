@@ -47,10 +47,15 @@ static uint32_t find_text(struct finder *finder, const char *text)
 
 static uint32_t find_string(struct finder *finder, uint32_t id)
 {
+	const struct strings *strings = &finder->lookup->profile->strings;
 	uint32_t *known = &finder->lookup->strings.items[id];
 
+	/* All that is known is clean, so what is found as it is needs no cleaning. */
 	if (*known == ID_NONE)
-		*known = find_text(finder, profile_text(finder->lookup->profile, id));
+		*known = strings_find_entry(&finder->names->profile->strings,
+					    &strings->entries.items[id]);
+	if (*known == ID_NONE)
+		*known = find_text(finder, strings_get(strings, id));
 	return *known;
 }
 

@@ -112,6 +112,24 @@ static void only_texts_that_were_added_are_found(void **state)
 	strings_fini(&strings);
 }
 
+static void a_text_of_other_strings_is_found_by_its_entry(void **state)
+{
+	struct strings strings;
+	struct strings others;
+	uint32_t id;
+
+	assert_int_equal(strings_init(&strings), 0);
+	assert_int_equal(strings_init(&others), 0);
+	id = strings_add(&strings, "known");
+	(void)strings_add(&others, "unknown");
+	(void)strings_add(&others, "known");
+	assert_int_equal(strings_find_entry(&strings, &others.entries.items[0]), 0);
+	assert_int_equal(strings_find_entry(&strings, &others.entries.items[1]), ID_NONE);
+	assert_int_equal(strings_find_entry(&strings, &others.entries.items[2]), id);
+	strings_fini(&strings);
+	strings_fini(&others);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +137,7 @@ int main(void)
 		cmocka_unit_test(texts_stay_where_they_are),
 		cmocka_unit_test(no_bytes_at_all_are_the_empty_text),
 		cmocka_unit_test(only_texts_that_were_added_are_found),
+		cmocka_unit_test(a_text_of_other_strings_is_found_by_its_entry),
 		cmocka_unit_test(texts_made_to_collide_have_hashes_of_their_own),
 	};
 
