@@ -48,6 +48,9 @@ static uint32_t find_home(struct loader *loader, const struct frame *frame,
 										    : home.file;
 }
 
+/* The function begins in the file of its line. */
+#define HOME_IS_FILE (ID_NONE - 1)
+
 /*
  * The file in which the function of a frame begins; it distinguishes functions of the same name. A
  * function that includes parts of itself, or is generated, has lines in several files. ID_NONE if
@@ -63,18 +66,24 @@ static uint32_t home_of(struct loader *loader, const struct frame *frame,
 	if (module && module->kind == MODULE_ANONYMOUS)
 		return strings_add(&loader->profile->strings, "");
 	if (own->start == 0 || !own->file || frame->kind != FRAME_NATIVE)
-		return strings_add(&loader->profile->strings, own->file ? own->file : "");
+		return HOME_IS_FILE;
 	file = function_files_find(&loader->homes, frame->a, own->start);
 	return file == ID_NONE ? find_home(loader, frame, own) : file;
 }
 
 /* What the functions at an address have in common, and the file of the outermost one. */
 struct owner {
-	const char *module;
+	uint32_t module; /* string id */
 	enum function_origin origin;
 	uint32_t home; /* see home_of() */
 	uint32_t module_id;
 };
+
+/* The string id of a module's path in the profile, ID_NONE if out of memory. */
+static uint32_t module_string(struct loader *loader, const struct module *module)
+{
+	return strings_add(&loader->profile->strings, module ? module->path : "");
+}
 
 /* Names the functions at an address, outermost first, as a profile stores them. */
 static int make_lines(struct loader *loader, const struct symbol_frame *frames, size_t count,
@@ -90,11 +99,16 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 	for (i = 0; i < count; i++) {
 		const struct symbol_frame *frame = &frames[count - 1 - i];
 		uint32_t file = strings_add(strings, frame->file ? frame->file : "");
-		uint32_t own = i == 0 ? owner.home : file;
+		struct profile_function function = {
+			.file = i == 0 && owner.home != HOME_IS_FILE ? owner.home : file,
+			.module = owner.module,
+			.origin = owner.origin,
+		};
 		SCOPED(mem)
 		char *shorter = shortens ? short_name(frame->function) : NULL;
 
-		if (file == ID_NONE || own == ID_NONE)
+		function.name = strings_add(strings, shorter ? shorter : frame->function);
+		if (file == ID_NONE || function.file == ID_NONE || function.name == ID_NONE)
 			return -ENOMEM;
 		if (frame->tree > 0 &&
 		    profile_sources_add(&loader->profile->sources,
@@ -106,10 +120,8 @@ static int make_lines(struct loader *loader, const struct symbol_frame *frames, 
 			    0)
 			return -ENOMEM;
 		lines[i].line = frame->line;
-		lines[i].file = file == own ? 0 : file;
-		lines[i].function =
-			profile_function(loader->profile, shorter ? shorter : frame->function,
-					 strings_get(strings, own), owner.module, owner.origin);
+		lines[i].file = file == function.file ? 0 : file;
+		lines[i].function = profile_function_of(loader->profile, &function);
 		if (lines[i].function == ID_NONE)
 			return -ENOMEM;
 	}
@@ -140,7 +152,7 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 	const struct module *in = place->module < dictionary->modules.count
 					  ? &dictionary->modules.items[place->module]
 					  : NULL;
-	const char *module = in ? in->path : "";
+	struct profile_location key = {.module = module_string(loader, in), .vaddr = frame->b};
 	uint32_t origin = place->origin <= ORIGIN_INTERPRETED ? place->origin : ORIGIN_UNKNOWN;
 	struct load_judged judged = {.frame = frame_id};
 	uint32_t at;
@@ -159,13 +171,15 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 		frames[0] = frames[count - 1];
 		count = 1;
 	}
-	if (make_lines(loader, frames, count,
-		       (struct owner){module, (enum function_origin)origin,
+	if (key.module == ID_NONE ||
+	    make_lines(loader, frames, count,
+		       (struct owner){key.module, (enum function_origin)origin,
 				      home_of(loader, frame, &frames[count - 1]), MODULE_NONE},
 		       lines) < 0 ||
-	    (in && profile_module(loader->profile, module, &in->build_id) < 0))
+	    (in && profile_module_of(loader->profile, key.module, &in->build_id) < 0))
 		return ID_NONE;
-	at = profile_location(loader->profile, module, frame->b, lines, (uint32_t)count);
+	key.line_count = (uint32_t)count;
+	at = profile_location_of(loader->profile, key, lines);
 	judged.quality = origin == ORIGIN_UNKNOWN ? SYMBOL_NONE : SYMBOL_NAME_ONLY;
 	if (origin == ORIGIN_INTERPRETED && frames[0].line > 0)
 		judged.quality = SYMBOL_FULL;
@@ -183,7 +197,7 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 				: &loader->located.items[frame_id].caller;
 	uint64_t address = exact || frame->b == 0 ? frame->b : frame->b - 1;
 	const struct module *in = frame_module(loader->dictionary, frame);
-	const char *module = in ? in->path : "";
+	struct profile_location key = {0};
 	const struct symbol_frame *frames;
 	struct symbol_frame kept[MAX_LINES]; /* another address may be looked up */
 	struct profile_line lines[MAX_LINES];
@@ -197,9 +211,10 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 		*known = locate_place(loader, frame_id);
 		return *known;
 	}
+	key.module = module_string(loader, in);
 	quality = resolve(loader, frame, address, &frames, &count);
 	/* The function itself is the last one. */
-	if (!loader->options->inlines || strstr(module, OWN_LIBRARY)) {
+	if (!loader->options->inlines || (in && strstr(in->path, OWN_LIBRARY))) {
 		frames += count - 1;
 		count = 1;
 	}
@@ -208,18 +223,18 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 		count = MAX_LINES;
 	}
 	memcpy(kept, frames, count * sizeof(*kept));
-	if (make_lines(loader, kept, count,
-		       (struct owner){module, frame_origin(loader->dictionary, frame, quality),
+	if (key.module == ID_NONE ||
+	    make_lines(loader, kept, count,
+		       (struct owner){key.module, frame_origin(loader->dictionary, frame, quality),
 				      home_of(loader, frame, &kept[count - 1]), judged.module},
 		       lines) < 0)
 		return ID_NONE;
-	if (in && profile_module(loader->profile, module, &in->build_id) < 0)
+	if (in && profile_module_of(loader->profile, key.module, &in->build_id) < 0)
 		return ID_NONE;
 	/* Names may come later: the address is then the one that they are looked up by. */
-	*known = profile_location(loader->profile, module,
-				  loader->options->no_files && quality >= SYMBOL_NONE ? address
-										      : frame->b,
-				  lines, (uint32_t)count);
+	key.vaddr = loader->options->no_files && quality >= SYMBOL_NONE ? address : frame->b;
+	key.line_count = (uint32_t)count;
+	*known = profile_location_of(loader->profile, key, lines);
 	judged.quality = (uint8_t)quality;
 	if (*known == ID_NONE || judge_place(loader, *known, &judged) < 0)
 		return ID_NONE;
@@ -257,7 +272,7 @@ int loader_collapse(struct loader *loader, uint32_t above, uint32_t *location)
 	}
 	if (count == 0 || count == at.line_count)
 		return count > 0;
-	*location =
-		profile_location(profile, profile_text(profile, at.module), at.vaddr, lines, count);
+	at.line_count = count;
+	*location = profile_location_of(profile, at, lines);
 	return *location == ID_NONE || judge_place(loader, *location, &judged) < 0 ? -ENOMEM : 1;
 }

@@ -146,30 +146,33 @@ uint32_t dictionary_thread(struct dictionary *dictionary, const struct thread *t
 uint32_t dictionary_place(struct dictionary *dictionary, const struct place *place)
 {
 	struct place key = *place;
-	struct id_probe probe;
-	uint64_t hash;
-	uint32_t id;
 
 	key.name = intern(dictionary, place->name);
 	key.file = intern(dictionary, place->file);
-	if (!key.name || !key.file)
-		return ID_NONE;
-	hash = hash_pair(hash_pair((uintptr_t)key.name, (uintptr_t)key.file ^ key.origin),
-			 hash_pair((uint64_t)key.line << 32 | key.module, key.outer));
-	probe = id_index_probe(&dictionary->place_index, hash);
+	return key.name && key.file ? dictionary_own_place(dictionary, &key) : ID_NONE;
+}
+
+uint32_t dictionary_own_place(struct dictionary *dictionary, const struct place *place)
+{
+	uint64_t hash =
+		hash_pair(hash_pair((uintptr_t)place->name, (uintptr_t)place->file ^ place->origin),
+			  hash_pair((uint64_t)place->line << 32 | place->module, place->outer));
+	struct id_probe probe = id_index_probe(&dictionary->place_index, hash);
+	uint32_t id;
+
 	while ((id = id_probe_next(&dictionary->place_index, &probe)) != ID_NONE) {
 		const struct place *known = &dictionary->places.items[id];
 
-		if (known->name == key.name && known->file == key.file && known->line == key.line &&
-		    known->module == key.module && known->origin == key.origin &&
-		    known->outer == key.outer)
+		if (known->name == place->name && known->file == place->file &&
+		    known->line == place->line && known->module == place->module &&
+		    known->origin == place->origin && known->outer == place->outer)
 			return id;
 	}
 	id = (uint32_t)dictionary->places.count;
 	if (vec_reserve(&dictionary->places, (size_t)id + 1) < 0 ||
 	    id_index_add(&dictionary->place_index, hash, id) < 0)
 		return ID_NONE;
-	dictionary->places.items[dictionary->places.count++] = key;
+	dictionary->places.items[dictionary->places.count++] = *place;
 	return id;
 }
 

@@ -46,6 +46,8 @@ uint32_t dictionary_module(struct dictionary *dictionary, const struct module *m
 uint32_t dictionary_process(struct dictionary *dictionary, const struct process *process);
 uint32_t dictionary_thread(struct dictionary *dictionary, const struct thread *thread);
 uint32_t dictionary_place(struct dictionary *dictionary, const struct place *place);
+/* The same for texts that are the dictionary's own, which need not be looked up. */
+uint32_t dictionary_own_place(struct dictionary *dictionary, const struct place *place);
 uint32_t dictionary_frame(struct dictionary *dictionary, struct frame frame);
 
 /* The stack of n frames, the root first. 0 is the empty stack. */

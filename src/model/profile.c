@@ -131,30 +131,35 @@ uint32_t profile_location(struct profile *profile, const char *module, uint64_t 
 		.module = strings_add(&profile->strings, module),
 		.vaddr = vaddr,
 		.line_count = line_count,
-		.first_line = (uint32_t)profile->lines.count,
 	};
+
+	return key.module == ID_NONE ? ID_NONE : profile_location_of(profile, key, lines);
+}
+
+uint32_t profile_location_of(struct profile *profile, struct profile_location key,
+			     const struct profile_line *lines)
+{
 	uint64_t hash = hash_pair(
-		XXH3_64bits_withSeed(lines, line_count * sizeof(*lines), hash_seed.first) ^
+		XXH3_64bits_withSeed(lines, key.line_count * sizeof(*lines), hash_seed.first) ^
 			key.module,
-		vaddr);
+		key.vaddr);
 	struct id_probe probe = id_index_probe(&profile->location_index, hash);
 	uint32_t id;
 
-	if (key.module == ID_NONE)
-		return ID_NONE;
 	while ((id = id_probe_next(&profile->location_index, &probe)) != ID_NONE)
 		if (same_location(profile, id, &key, lines))
 			return id;
 	id = (uint32_t)profile->locations.count;
-	if (vec_reserve(&profile->lines, profile->lines.count + line_count) < 0 ||
+	key.first_line = (uint32_t)profile->lines.count;
+	if (vec_reserve(&profile->lines, profile->lines.count + key.line_count) < 0 ||
 	    vec_reserve(&profile->locations, profile->locations.count + 1) < 0 ||
 	    id_index_add(&profile->location_index, hash, id) < 0)
 		return ID_NONE;
 	profile->locations.items[profile->locations.count++] = key;
-	if (line_count > 0)
+	if (key.line_count > 0)
 		memcpy(profile->lines.items + profile->lines.count, lines,
-		       line_count * sizeof(*lines));
-	profile->lines.count += line_count;
+		       key.line_count * sizeof(*lines));
+	profile->lines.count += key.line_count;
 	return id;
 }
 
@@ -198,21 +203,25 @@ const struct profile_module *profile_find_module(const struct profile *profile, 
 int profile_module(struct profile *profile, const char *path, const struct build_id *build_id)
 {
 	uint32_t id = strings_add(&profile->strings, path);
+
+	return id == ID_NONE ? -ENOMEM : profile_module_of(profile, id, build_id);
+}
+
+int profile_module_of(struct profile *profile, uint32_t path, const struct build_id *build_id)
+{
 	size_t i;
 
-	if (id == ID_NONE)
-		return -ENOMEM;
 	for (i = 0; i < profile->modules.count; i++) {
 		struct profile_module *known = &profile->modules.items[i];
 
-		if (known->path != id)
+		if (known->path != path)
 			continue;
 		if (!build_id_equal(&known->build_id, build_id))
 			known->build_id = (struct build_id){0};
 		return 0;
 	}
 	return vec_push(&profile->modules,
-			(struct profile_module){.path = id, .build_id = *build_id});
+			(struct profile_module){.path = path, .build_id = *build_id});
 }
 
 /* The entry, created with zero values when missing. */

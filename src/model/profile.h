@@ -201,11 +201,16 @@ uint32_t profile_function_of(struct profile *profile, const struct profile_funct
 uint32_t profile_find_function(const struct profile *profile, const struct profile_function *key);
 uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,
 			  const struct profile_line *lines, uint32_t line_count);
+/* key has all but first_line. */
+uint32_t profile_location_of(struct profile *profile, struct profile_location key,
+			     const struct profile_line *lines);
 uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, const char *comm,
 			const char *process_comm);
 
 /* Sets the build id of a path. 0 or -ENOMEM. */
 int profile_module(struct profile *profile, const char *path, const struct build_id *build_id);
+/* The same for a path that is a string id. */
+int profile_module_of(struct profile *profile, uint32_t path, const struct build_id *build_id);
 
 /* What is known about the module of a path (a string id), or NULL. */
 const struct profile_module *profile_find_module(const struct profile *profile, uint32_t path);

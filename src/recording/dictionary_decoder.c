@@ -118,7 +118,9 @@ static int decode_string(struct dictionary_decoder *decoder, struct cursor *in)
 /* The text of a string number; "" if unknown. */
 static const char *string_of(const struct dictionary_decoder *decoder, uint64_t number)
 {
-	return strings_get(&decoder->target->strings, number_map_get(&decoder->strings, number));
+	uint32_t id = number_map_get(&decoder->strings, number);
+
+	return strings_get(&decoder->target->strings, id == ID_NONE ? 0 : id);
 }
 
 static int decode_process(struct dictionary_decoder *decoder, struct cursor *in)
@@ -195,7 +197,8 @@ static int decode_place(struct dictionary_decoder *decoder, struct cursor *in)
 	place.outer = referred(&decoder->places, cursor_varint(in));
 	if (in->failed)
 		return -EBADMSG;
-	return number_map_add(decoder, &decoder->places, dictionary_place(decoder->target, &place));
+	return number_map_add(decoder, &decoder->places,
+			      dictionary_own_place(decoder->target, &place));
 }
 
 /* One frame from its (module, kind) code and address; ID_NONE if its module is lost. */
