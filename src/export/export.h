@@ -47,6 +47,7 @@ struct export_sample {
 	enum schema_kind kind;
 	const struct label *labels;
 	size_t label_count;
+	uint32_t label_set; /* samples of a file with the same number have the same labels */
 };
 
 /*

@@ -48,6 +48,7 @@ static int public_error(struct second_pass *pass, const struct sample_batch *bat
 										   : item->kind,
 		.labels = labels,
 		.label_count = thread_state_labels(loader->dictionary, batch->labels[i], labels),
+		.label_set = batch->labels[i],
 	};
 	int r = loader_rebuild_at(loader, batch->stack[i], true, sample.time_ns, &sample.stack);
 

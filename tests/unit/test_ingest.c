@@ -13,14 +13,16 @@
 
 #include "store_world.h"
 
-/* A window with two samples of 10 ms, 3 and 4 times, of each event. */
-static void make_window_of(const char *const *events, size_t event_count, struct bytes *ret)
+/* A window with two samples of 10 ms, 3 and 4 times, of each event; services may be NULL. */
+static void make_window_of(const char *const *events, size_t event_count,
+			   const char *const services[2], struct bytes *ret)
 {
 	struct schema cpu = {.value = "cpu", .unit = "nanoseconds"};
 	int fd = memfd_create("window", MFD_CLOEXEC);
 	int kept = dup(fd);
 	uint32_t ids[2] = {0, 0};
 	uint32_t none[2] = {0, 0};
+	uint32_t labels[2] = {0, 0};
 	uint64_t time_ns[2] = {NS_PER_SEC, NS_PER_SEC};
 	uint64_t weight[2] = {30000000, 40000000};
 	uint64_t times[2] = {3, 4};
@@ -33,6 +35,7 @@ static void make_window_of(const char *const *events, size_t event_count, struct
 				     .stack = ids,
 				     .thread = none,
 				     .cpu = none,
+				     .labels = labels,
 				     .time_ns = time_ns,
 				     .weight = weight,
 				     .times = times};
@@ -52,6 +55,11 @@ static void make_window_of(const char *const *events, size_t event_count, struct
 	assert_int_equal(sink_place(sink, &place, &frame.a), 0);
 	assert_int_equal(sink_stack(sink, &frame, 1, &ids[0]), 0);
 	ids[1] = ids[0];
+	for (size_t i = 0; services && i < 2; i++) {
+		struct label label = {"service", services[i]};
+
+		assert_int_equal(sink_labels(sink, &label, 1, &labels[i]), 0);
+	}
 	for (size_t i = 0; i < event_count; i++) {
 		cpu.event = events[i];
 		assert_int_equal(sink_schema(sink, &cpu, &batch.schema), 0);
@@ -71,7 +79,7 @@ static void make_window(struct bytes *ret)
 {
 	static const char *const events[] = {"cpu-clock"};
 
-	make_window_of(events, 1, ret);
+	make_window_of(events, 1, NULL, ret);
 }
 
 static int take(struct world *world, const struct bytes *body, struct ingest_result *ret)
@@ -118,13 +126,38 @@ static void each_event_of_a_window_is_stored(void **state)
 	struct ingest_result result = {0};
 	struct bytes body = {0};
 
-	make_window_of(events, 2, &body);
+	make_window_of(events, 2, NULL, &body);
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(take(world, &body, &result), 0);
 		assert_int_equal(result.batches, 2);
 		assert_int_equal(result.duplicates, i == 0 ? 0 : 2);
 		assert_int_equal(total(world, all()), 140000000);
 	}
+	bytes_fini(&body);
+}
+
+static int64_t total_of(struct world *world, const char *service)
+{
+	struct store_match match = {"service", service, MATCH_EQUAL};
+	struct store_selector selector = all();
+
+	selector.matches = &match;
+	selector.match_count = 1;
+	return total(world, selector);
+}
+
+static void labels_distinguish_samples_of_one_thread(void **state)
+{
+	static const char *const events[] = {"cpu-clock"};
+	static const char *const services[] = {"cart", "search"};
+	struct world *world = *state;
+	struct ingest_result result = {0};
+	struct bytes body = {0};
+
+	make_window_of(events, 1, services, &body);
+	assert_int_equal(take(world, &body, &result), 0);
+	assert_int_equal(total_of(world, "cart"), 30000000);
+	assert_int_equal(total_of(world, "search"), 40000000);
 	bytes_fini(&body);
 }
 
@@ -181,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_window_becomes_rows),
 		TEST(each_event_of_a_window_is_stored),
+		TEST(labels_distinguish_samples_of_one_thread),
 		TEST(a_window_with_senseless_content_is_refused_whole),
 	};
 	const struct CMUnitTest none[] = {cmocka_unit_test(the_store_needs_duckdb)};

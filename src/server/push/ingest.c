@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file/outfile.h"
+#include "base/id_index.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "export/export.h"
@@ -28,6 +29,16 @@
 static const char *const special_labels[] = {"service", "service_name", "host",         "release",
 					     "state",   "type",         "unit_of_value"};
 
+/* What the series of a sample follows from, and the series. Texts are compared by address. */
+struct origin {
+	uint32_t thread;
+	uint32_t label_set;
+	const char *type;
+	const char *unit;
+	enum schema_kind kind;
+	uint32_t series;
+};
+
 /* One event of a recording on its way into the store. */
 struct collector {
 	const struct ingest_input *input;
@@ -39,6 +50,8 @@ struct collector {
 	VEC(struct store_series) series;
 	VEC(struct store_row) rows;
 	VEC(struct store_gap) gaps;
+	VEC(struct origin) origins; /* many rows have the same */
+	struct id_index origin_index;
 	VEC(struct store_label) labels; /* of one series, scratch */
 	struct bytes key;               /* scratch */
 };
@@ -50,6 +63,8 @@ static void collector_fini(struct collector *collector)
 	vec_fini(&collector->series);
 	vec_fini(&collector->rows);
 	vec_fini(&collector->gaps);
+	vec_fini(&collector->origins);
+	id_index_fini(&collector->origin_index);
 	vec_fini(&collector->labels);
 	bytes_fini(&collector->key);
 }
@@ -186,7 +201,7 @@ static int add_series(struct collector *collector, const struct store_series *to
 	return failed ? -ENOMEM : vec_push(&collector->series, series);
 }
 
-static int find_series(struct collector *collector, const struct profile *profile,
+static int make_series(struct collector *collector, const struct profile *profile,
 		       const struct export_sample *sample, uint32_t *ret)
 {
 	const struct ingest_input *input = collector->input;
@@ -220,6 +235,38 @@ static int find_series(struct collector *collector, const struct profile *profil
 		return 0;
 	return collector->series.count >= INGEST_SERIES_MAX ? -E2BIG
 							    : add_series(collector, &series);
+}
+
+static bool is_of(const struct origin *origin, const struct export_sample *sample)
+{
+	return origin->thread == sample->thread && origin->label_set == sample->label_set &&
+	       origin->type == sample->value && origin->unit == sample->unit &&
+	       origin->kind == sample->kind;
+}
+
+/* The series of a sample. Its key is long, so it is made once for each origin. */
+static int find_series(struct collector *collector, const struct profile *profile,
+		       const struct export_sample *sample, uint32_t *ret)
+{
+	uint64_t hash = hash_pair(sample->thread, sample->label_set);
+	struct id_probe probe = id_index_probe(&collector->origin_index, hash);
+	uint32_t id;
+	int r;
+
+	while ((id = id_probe_next(&collector->origin_index, &probe)) != ID_NONE) {
+		*ret = collector->origins.items[id].series;
+		if (is_of(&collector->origins.items[id], sample))
+			return 0;
+	}
+	id = (uint32_t)collector->origins.count;
+	r = make_series(collector, profile, sample, ret);
+	if (r == 0)
+		r = vec_push(&collector->origins,
+			     (struct origin){sample->thread, sample->label_set, sample->value,
+					     sample->unit, sample->kind, *ret});
+	if (r == 0)
+		r = id_index_add(&collector->origin_index, hash, id);
+	return r;
 }
 
 static uint32_t time_of(struct collector *collector, const struct export_sample *sample)
