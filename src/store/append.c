@@ -70,21 +70,43 @@ static int find_names(struct store *store, struct appending *appending, const ui
 	return r < 0 ? no_memory(appending->err) : 0;
 }
 
+/*
+ * Lets more batches come, if the last transaction began a moment ago. A sender that is alone would
+ * wait in vain: it sends nothing until it has its answer. Called with the lock, which is released
+ * meanwhile.
+ */
+static void gather(struct append_queue *queue)
+{
+	uint64_t until_ns = queue->started_ns + APPEND_GATHER_NS;
+	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SEC),
+				 .tv_nsec = (long)(until_ns % NS_PER_SEC)};
+	bool alone = queue->count == 1 && queue->first->id.sender == queue->sender;
+	bool late = false;
+
+	while (!alone && !late && queue->count < APPEND_ENOUGH)
+		late = pthread_cond_timedwait(&queue->changed, &queue->lock, &until) != 0;
+	queue->started_ns = clock_monotonic_ns();
+}
+
 /* Writes what waits at the queue. Called with its lock, which is released meanwhile. */
 static void write_waiting(struct store *store, struct append_queue *queue)
 {
 	struct appending *taken[APPEND_TOGETHER_MAX];
-	struct appending *first = queue->first;
+	struct appending *first;
 	struct appending *item;
 	size_t count = 0;
 
+	queue->is_busy = true;
+	gather(queue);
+	first = queue->first;
 	for (item = first; item && count < APPEND_TOGETHER_MAX; item = item->next)
 		taken[count++] = item;
 	taken[count - 1]->next = NULL;
+	queue->sender = taken[count - 1]->id.sender;
 	queue->first = item;
+	queue->count -= count;
 	if (!item)
 		queue->last = &queue->first;
-	queue->is_busy = true;
 	(void)pthread_mutex_unlock(&queue->lock);
 	(void)pthread_mutex_lock(&store->write_lock); /* never fails: not held by us */
 	append_group(store, first);
@@ -104,6 +126,8 @@ static void write_in_turn(struct store *store, struct appending *appending)
 	(void)pthread_mutex_lock(&queue->lock); /* never fails: not held by us */
 	*queue->last = appending;
 	queue->last = &appending->next;
+	if (++queue->count >= APPEND_ENOUGH)
+		(void)pthread_cond_broadcast(&queue->changed); /* cannot fail */
 	while (!appending->is_done) {
 		if (queue->is_busy)
 			(void)pthread_cond_wait(&queue->changed, &queue->lock); /* cannot fail */

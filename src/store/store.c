@@ -171,10 +171,14 @@ static void set_defaults(struct store_config *config)
 static void init_locks(struct store *store)
 {
 	pthread_rwlockattr_t attributes;
+	pthread_condattr_t condition;
 
-	/* None of these can fail with these arguments. */
+	/* None of these can fail with these arguments. The clock is one that nobody sets. */
 	(void)pthread_mutex_init(&store->queue.lock, NULL);
-	(void)pthread_cond_init(&store->queue.changed, NULL);
+	(void)pthread_condattr_init(&condition);
+	(void)pthread_condattr_setclock(&condition, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&store->queue.changed, &condition);
+	(void)pthread_condattr_destroy(&condition);
 	store->queue.last = &store->queue.first;
 	(void)pthread_mutex_init(&store->maintain_lock, NULL);
 	(void)pthread_mutex_init(&store->write_lock, NULL);

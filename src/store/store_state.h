@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "store/append_group.h"
 #include "store/batch_ids.h"
 #include "store/database.h"
@@ -29,11 +30,22 @@ struct append_queue {
 	pthread_cond_t changed;
 	struct appending *first;
 	struct appending **last; /* where the next one goes */
-	bool is_busy;            /* a thread writes those that it took */
+	bool is_busy;            /* a thread gathers them, or writes those that it took */
+	size_t count;
+	uint64_t started_ns; /* when the last transaction began */
+	uint64_t sender;     /* of its last batch */
 };
 
 /* So many batches at most share a transaction. */
 #define APPEND_TOGETHER_MAX 64
+
+/*
+ * If several senders send, a transaction begins so long after the one before, or when so many
+ * batches wait: as many as the server handles at once. A transaction costs about as much as reading
+ * a window, however many batches it has.
+ */
+#define APPEND_GATHER_NS (50 * NS_PER_MS)
+#define APPEND_ENOUGH 8
 
 struct store {
 	struct store_config config; /* with defaults filled in; texts are copies */

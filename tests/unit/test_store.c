@@ -242,6 +242,21 @@ static void ids_are_remembered_as_long_as_a_batch_may_come_again(void **state)
 	assert_int_equal(append_numbered(world, "h2-run", 0), 0);
 }
 
+/* What several send shares transactions: each begins a while after the one before. */
+static void transactions_of_several_senders_keep_a_distance(void **state)
+{
+	static const char *const senders[] = {"h1-run", "h2-run", "h3-run", "h4-run"};
+	struct world *world = *state;
+	uint64_t begin_ns = clock_monotonic_ns();
+	uint64_t took_ns;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(senders); i++)
+		assert_int_equal(append_numbered(world, senders[i], 0), 0);
+	took_ns = clock_monotonic_ns() - begin_ns;
+	assert_true(took_ns >= (ARRAY_SIZE(senders) - 1) * APPEND_GATHER_NS);
+	assert_int_equal(total(world, all()), ARRAY_SIZE(senders));
+}
+
 static uint64_t file_count(struct world *world)
 {
 	struct store_stats stats;
@@ -656,6 +671,7 @@ int main(void)
 		TEST(a_restart_changes_no_answer),
 		TEST(a_batch_that_comes_again_is_stored_once),
 		TEST(ids_are_remembered_as_long_as_a_batch_may_come_again),
+		TEST(transactions_of_several_senders_keep_a_distance),
 		TEST(sorting_closed_hours_changes_no_answer),
 		TEST(rows_that_come_late_are_added_to_their_hour),
 		TEST(old_rows_are_merged_with_exact_sums),
