@@ -83,6 +83,11 @@ uint32_t profile_find_function(const struct profile *profile, const struct profi
 	return find_function(profile, key, hash_function(key));
 }
 
+void profile_prefetch_function(const struct profile *profile, const struct profile_function *key)
+{
+	id_index_prefetch(&profile->function_index, hash_function(key));
+}
+
 uint32_t profile_function_of(struct profile *profile, const struct profile_function *key)
 {
 	uint64_t hash = hash_function(key);

@@ -199,6 +199,8 @@ uint32_t profile_function(struct profile *profile, const char *name, const char 
 uint32_t profile_function_of(struct profile *profile, const struct profile_function *key);
 /* The id of a function that may be missing: then ID_NONE. */
 uint32_t profile_find_function(const struct profile *profile, const struct profile_function *key);
+/* Prefetches what profile_find_function() will read first. */
+void profile_prefetch_function(const struct profile *profile, const struct profile_function *key);
 uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,
 			  const struct profile_line *lines, uint32_t line_count);
 /* key has all but first_line. */

@@ -105,6 +105,12 @@ uint32_t names_find_location(const struct names *names, const struct names_locat
 	return find_hashed(names, key, lines, hash_location(key, lines));
 }
 
+void names_prefetch_location(const struct names *names, const struct names_location *key,
+			     const struct profile_line *lines)
+{
+	id_index_prefetch(&names->location_index, hash_location(key, lines));
+}
+
 uint32_t names_location(struct names *names, struct names_location key,
 			const struct profile_line *lines)
 {

@@ -72,6 +72,9 @@ uint32_t names_location(struct names *names, struct names_location key,
 /* The same without adding it: ID_NONE if there is none. */
 uint32_t names_find_location(const struct names *names, const struct names_location *key,
 			     const struct profile_line *lines);
+/* Prefetches what that will read first. */
+void names_prefetch_location(const struct names *names, const struct names_location *key,
+			     const struct profile_line *lines);
 
 /* The id of a stack, added when missing; ID_NONE if out of memory. */
 uint32_t names_stack(struct names *names, uint32_t parent, uint32_t location);

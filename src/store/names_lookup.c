@@ -59,18 +59,26 @@ static uint32_t find_string(struct finder *finder, uint32_t id)
 	return *known;
 }
 
-static uint32_t find_function(struct finder *finder, uint32_t id)
+/* Makes the key of a function. Returns false if one of its texts is missing. */
+static bool make_function(struct finder *finder, uint32_t id, struct profile_function *ret)
 {
 	const struct profile_function *function = &finder->lookup->profile->functions.items[id];
+
+	ret->name = find_string(finder, function->name);
+	ret->file = find_string(finder, function->file);
+	ret->module = find_string(finder, function->module);
+	ret->origin = function->origin;
+	return ret->name != ID_NONE && ret->file != ID_NONE && ret->module != ID_NONE;
+}
+
+static uint32_t find_function(struct finder *finder, uint32_t id)
+{
 	uint32_t *known = &finder->lookup->functions.items[id];
-	struct profile_function key = {.origin = function->origin};
+	struct profile_function key;
 
 	if (*known != ID_NONE)
 		return *known;
-	key.name = find_string(finder, function->name);
-	key.file = find_string(finder, function->file);
-	key.module = find_string(finder, function->module);
-	if (key.name == ID_NONE || key.file == ID_NONE || key.module == ID_NONE)
+	if (!make_function(finder, id, &key))
 		return ID_NONE;
 	*known = finder->to ? profile_function_of(finder->to->profile, &key)
 			    : profile_find_function(finder->names->profile, &key);
@@ -186,11 +194,91 @@ static int find_stacks(struct finder *finder)
 	return r;
 }
 
+/*
+ * What the store knows is far larger than the caches, and most of a search is waiting for memory.
+ * So texts, functions and locations are searched in turn, and in blocks: first all memory of a
+ * block is asked for, then it is read.
+ */
+#define BLOCK 256u
+
+static size_t block_end(size_t begin, size_t count)
+{
+	return count - begin < BLOCK ? count : begin + BLOCK;
+}
+
+static void find_strings(struct finder *finder)
+{
+	const struct strings *from = &finder->lookup->profile->strings;
+	const struct strings *known = &finder->names->profile->strings;
+	size_t count = from->entries.count;
+	size_t begin;
+	size_t i;
+
+	for (begin = 0; begin < count; begin = block_end(begin, count)) {
+		for (i = begin; i < block_end(begin, count); i++)
+			id_index_prefetch(&known->index, from->entries.items[i].hash);
+		for (i = begin; i < block_end(begin, count); i++)
+			finder->lookup->strings.items[i] =
+				strings_find_entry(known, &from->entries.items[i]);
+	}
+}
+
+static void find_functions(struct finder *finder)
+{
+	size_t count = finder->lookup->profile->functions.count;
+	size_t begin;
+	size_t i;
+
+	for (begin = 0; begin < count; begin = block_end(begin, count)) {
+		struct profile_function key;
+
+		for (i = begin; i < block_end(begin, count); i++)
+			if (make_function(finder, (uint32_t)i, &key))
+				profile_prefetch_function(finder->names->profile, &key);
+		for (i = begin; i < block_end(begin, count); i++)
+			(void)find_function(finder, (uint32_t)i); /* it is looked for again */
+	}
+}
+
+/* Only of those with a name, which are nearly all. */
+static void prefetch_location(struct finder *finder, const struct profile_location *location)
+{
+	struct names_location key = {.line_count = location->line_count};
+
+	if (find_lines(finder, location) != 0)
+		return;
+	key.module = find_string(finder, location->module);
+	names_prefetch_location(finder->names, &key, finder->lookup->lines.items);
+}
+
+static int find_locations(struct finder *finder)
+{
+	const struct profile *profile = finder->lookup->profile;
+	size_t count = profile->locations.count;
+	size_t begin;
+	size_t i;
+	int r = 0;
+
+	for (begin = 0; begin < count; begin = block_end(begin, count)) {
+		uint32_t id;
+
+		for (i = begin; i < block_end(begin, count); i++)
+			prefetch_location(finder, &profile->locations.items[i]);
+		for (i = begin; i < block_end(begin, count) && r == 0; i++)
+			r = find_place(finder, (uint32_t)i, &id);
+	}
+	return r;
+}
+
 int names_find(const struct names *names, struct names_lookup *lookup)
 {
 	struct finder finder = {.names = names, .lookup = lookup};
+	int r;
 
-	return find_stacks(&finder);
+	find_strings(&finder);
+	find_functions(&finder);
+	r = find_locations(&finder);
+	return r < 0 ? r : find_stacks(&finder);
 }
 
 bool names_has_all(const struct names *names, const struct names_lookup *lookup, uint16_t day)
