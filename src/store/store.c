@@ -21,6 +21,7 @@
 #define DEFAULT_MAX_SERIES 2000
 #define RECOVER_EVERY_NS (1 * NS_PER_SEC)
 #define FORMAT_VERSION "1"
+#define LOG_NAME "store.duckdb.wal"
 
 static const char gaps_sql[] = "CREATE TABLE IF NOT EXISTS gaps (host VARCHAR, from_s UINTEGER, "
 			       "to_s UINTEGER, reason VARCHAR);";
@@ -192,6 +193,33 @@ static void init_locks(struct store *store)
 	(void)pthread_rwlockattr_destroy(&attributes);
 }
 
+static uint64_t file_bytes(const struct store *store, const char *name)
+{
+	struct stat info;
+
+	return fstatat(store->files.folder_fd, name, &info, 0) == 0 ? (uint64_t)info.st_size : 0;
+}
+
+/*
+ * Reads the store, and writes what a crash left in the log of the database to where it belongs.
+ * Otherwise the log would be read again at each start until it is large, which takes a second of
+ * CPU for 4 MB.
+ */
+static int load_first(struct store *store, struct error *err)
+{
+	bool has_crashed = file_bytes(store, LOG_NAME) > 0;
+	int r = load(store, err);
+
+	if (r < 0 || !has_crashed ||
+	    database_run(&store->database, store->writer, "CHECKPOINT", NULL) == 0)
+		return r;
+	log_info("store: the log of the database stays until there is room to write it");
+	if (!atomic_load(&store->database.failed))
+		return 0;
+	forget(store);
+	return load(store, err);
+}
+
 int store_open(const struct store_config *config, struct store **ret, struct error *err)
 {
 	struct store *store = calloc(1, sizeof(*store));
@@ -208,7 +236,7 @@ int store_open(const struct store_config *config, struct store **ret, struct err
 	if (r == 0)
 		r = open_folder(store, config->folder, err);
 	if (r == 0)
-		r = load(store, err);
+		r = load_first(store, err);
 	if (r < 0) {
 		store_close(store);
 		return r;
@@ -236,13 +264,6 @@ void store_close(struct store *store)
 	free(store);
 }
 
-static uint64_t file_bytes(const struct store *store, const char *name)
-{
-	struct stat info;
-
-	return fstatat(store->files.folder_fd, name, &info, 0) == 0 ? (uint64_t)info.st_size : 0;
-}
-
 void store_stats(struct store *store, struct store_stats *ret)
 {
 	size_t i;
@@ -263,8 +284,8 @@ void store_stats(struct store *store, struct store_stats *ret)
 			ret->damaged_files++;
 	}
 	(void)pthread_rwlock_unlock(&store->files_lock);
-	ret->bytes = ret->file_bytes + file_bytes(store, "store.duckdb") +
-		     file_bytes(store, "store.duckdb.wal");
+	ret->bytes =
+		ret->file_bytes + file_bytes(store, "store.duckdb") + file_bytes(store, LOG_NAME);
 	(void)pthread_rwlock_rdlock(&store->names_lock); /* likewise */
 	ret->stacks = store->names.used_count;
 	ret->functions = store->names.profile ? store->names.profile->functions.count : 0;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "store/database.h"
 
@@ -247,6 +248,40 @@ static void a_full_disk_refuses_and_recovers(void **state)
 	assert_int_equal(total(world, all()), (stored + 3) * 20000);
 }
 
+static off_t log_bytes(const struct world *world)
+{
+	char path[128];
+	struct stat info;
+
+	(void)snprintf(path, sizeof(path), "%s/store.duckdb.wal", world->folder);
+	return stat(path, &info) == 0 ? info.st_size : 0;
+}
+
+static void what_a_crash_left_in_the_log_is_read_once(void **state)
+{
+	struct world *world = *state;
+	unsigned int last;
+	off_t bytes;
+
+	store_close(world->store);
+	world->store = NULL;
+	last = kill_a_writer(world, 0);
+	bytes = log_bytes(world);
+	assert_true(bytes > 0);
+	/* No room for it: the log stays, and the store answers. */
+	(void)signal(SIGXFSZ, SIG_IGN);
+	set_file_limit(4096);
+	open_store(world);
+	assert_in_range(total(world, all()), last + 1, last + 2);
+	store_close(world->store);
+	world->store = NULL;
+	assert_true(log_bytes(world) > 0);
+	set_file_limit(RLIM_INFINITY);
+	open_store(world);
+	assert_int_equal(log_bytes(world), 0);
+	assert_in_range(total(world, all()), last + 1, last + 2);
+}
+
 static void names_that_were_written_twice_are_read_once(void **state)
 {
 	static const char *const tables[] = {"functions", "locations", "lines",
@@ -385,6 +420,7 @@ int main(void)
 		TEST(a_damaged_file_is_named_and_left_out),
 		TEST(a_killed_writer_loses_nothing_acknowledged),
 		TEST(a_full_disk_refuses_and_recovers),
+		TEST(what_a_crash_left_in_the_log_is_read_once),
 		TEST(names_that_were_written_twice_are_read_once),
 		TEST(threads_do_not_disturb_each_other),
 	};
