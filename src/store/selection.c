@@ -37,7 +37,10 @@ static void put_match(struct bytes *sql, const struct store_match *match)
 	bytes_put_u8(sql, ')');
 }
 
-/* All series of the type, service by service, and whether each is chosen. */
+/*
+ * All series of the type, service by service, and whether each is chosen; and whether there are
+ * other types.
+ */
 static void put_choice(struct bytes *sql, const struct store_selector *selector)
 {
 	const char *type = selector->type ? selector->type : "cpu";
@@ -46,7 +49,7 @@ static void put_choice(struct bytes *sql, const struct store_selector *selector)
 	bytes_printf(sql, "SELECT id, service, type, unit, gauge, true");
 	for (i = 0; i < selector->match_count; i++)
 		put_match(sql, &selector->matches[i]);
-	bytes_printf(sql, " FROM series");
+	bytes_printf(sql, ", (SELECT count(DISTINCT type) > 1 FROM series) FROM series");
 	if (*type) {
 		bytes_printf(sql, " WHERE type = ");
 		sql_put_text(sql, type);
@@ -123,6 +126,7 @@ static int choose(struct selection *selection, struct group *group, const struct
 				((const uint32_t *)answer_column(answer, 0))[row]);
 	group->is_chosen = true;
 	selection->has_gauges |= ((const bool *)answer_column(answer, 4))[row];
+	selection->has_types |= ((const bool *)answer_column(answer, 6))[row];
 	if (selection->series.count == 0) {
 		n = answer_text(answer, 3, row, &unit);
 		(void)snprintf(selection->unit, sizeof(selection->unit), "%.*s", (int)n, unit);
@@ -265,15 +269,21 @@ static void put_file_series(const struct selection *selection, struct bytes *sql
 		selection_put_series(selection, sql);
 }
 
-/* The conditions by which most of a file is skipped unread come first. */
+/*
+ * The conditions by which most of a file is skipped unread come first. One that all rows meet costs
+ * a seventh of a question about a day.
+ */
 static void put_file_conditions(const struct selection *selection, struct bytes *sql,
 				const char *condition)
 {
 	bytes_printf(sql, " WHERE service IN (");
 	bytes_put(sql, selection->services.data, selection->services.size);
-	bytes_printf(sql, ") AND type IN (");
-	bytes_put(sql, selection->types.data, selection->types.size);
 	bytes_printf(sql, ")");
+	if (selection->has_types) {
+		bytes_printf(sql, " AND type IN (");
+		bytes_put(sql, selection->types.data, selection->types.size);
+		bytes_printf(sql, ")");
+	}
 	if (selection->is_part) {
 		bytes_printf(sql, " AND ");
 		put_file_series(selection, sql);

@@ -29,6 +29,7 @@ struct selection {
 	struct bytes services;  /* as a list in SQL */
 	struct bytes types;
 	bool is_part;     /* some series of these services are not chosen */
+	bool has_types;   /* the store has more than one type */
 	bool has_gauges;  /* levels: averaged over time */
 	char unit[32];    /* of the first series */
 	char type[64];    /* likewise */
