@@ -224,9 +224,15 @@ bool python_calls_send(struct preload_thread *thread, const struct python_layout
 		       python_calls_put *put)
 {
 	bool all = true;
+	uint64_t last = 0;
 
-	for (uint32_t i = 0; i < count; i++)
-		all &= send_code(thread, layout, python_word_code(words[i]), reader, put);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t address = python_word_code(words[i]);
+
+		if (address != last) /* a function that calls itself is looked up once */
+			all &= send_code(thread, layout, address, reader, put);
+		last = address;
+	}
 	return all;
 }
 

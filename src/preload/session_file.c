@@ -56,12 +56,11 @@ static void unmap(void *address, uint64_t bytes)
 		(void)safe_syscall(SYS_munmap, SAFE_POINTER(address), (long)bytes);
 }
 
-bool session_file_recorder_moves(const struct session_control *control)
+bool session_file_recorder_moves(const struct session_control *control, uint64_t now_ns)
 {
-	/* Read before the clock: a beat in between would be in the future. */
-	uint64_t beat_ns = atomic_load(&control->heartbeat_ns);
-
-	return safe_clock_ns(CLOCK_MONOTONIC) - beat_ns < SESSION_SILENCE_NS;
+	/* A beat since the clock was read is in its future. */
+	return (int64_t)(now_ns - atomic_load(&control->heartbeat_ns)) <
+	       (int64_t)SESSION_SILENCE_NS;
 }
 
 /* The state letter of a process in /proc/PID/stat; 0: unreadable. */
@@ -111,7 +110,8 @@ static bool is_wanted(const struct session_control *control)
 	uint32_t only_pid = atomic_load(&control->only_pid);
 
 	return control->magic == SESSION_MAGIC && control->version == SESSION_VERSION &&
-	       atomic_load(&control->mode) != 0 && session_file_recorder_moves(control) &&
+	       atomic_load(&control->mode) != 0 &&
+	       session_file_recorder_moves(control, safe_clock_ns(CLOCK_MONOTONIC)) &&
 	       (only_pid == 0 || only_pid == preload.pid) && control->ring_words >= 1024 &&
 	       control->ring_words <= 1u << 20 &&
 	       (control->ring_words & (control->ring_words - 1)) == 0;

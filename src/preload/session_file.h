@@ -28,7 +28,7 @@ struct session_slot *session_file_slot(uint32_t index);
 uint64_t *session_file_ring(uint32_t index);
 
 /* Whether the recorder has been active recently. Async-signal-safe, as are the three below. */
-bool session_file_recorder_moves(const struct session_control *control);
+bool session_file_recorder_moves(const struct session_control *control, uint64_t now_ns);
 
 /* Whether an inactive recorder is gone for good, and not only stopped. */
 bool session_file_recorder_is_gone(const struct session_control *control);

@@ -75,6 +75,22 @@ def test_calls_are_not_interrupted(wick):
     assert recording.truth["interrupted"] == 0
 
 
+@pytest.mark.parametrize("rate", [100, 1000])
+def test_a_tick_reads_each_clock_once(wick, rate):
+    """System calls are most of what it costs. One tick in 16 is timed: it reads the CPU time twice more."""
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed")
+    trace = wick.new_path()
+    wick.record(["strace", "-f", "-o", str(trace), *map(str, workload("split", 800))], "-F", rate, *ENGINE)
+    ticks = re.findall(r"--- SIG\w+ \{[^\n]*si_code=SI_TIMER[^\n]*---\n(.*?)\d+ +rt_sigreturn",
+                       trace.read_text(encoding="utf-8"), re.S)
+    assert len(ticks) >= 10
+    assert {tick.count("CLOCK_MONOTONIC") for tick in ticks} == {1}
+    assert {tick.count("CLOCK_THREAD_CPUTIME_ID") for tick in ticks} <= {1, 3}
+    assert sum(tick.count("CLOCK_THREAD_CPUTIME_ID") == 3 for tick in ticks) <= 1 + len(ticks) / 8
+    assert not any("gettid" in tick for tick in ticks)
+
+
 @pytest.mark.parametrize("mode", ["cpu", "wall"])
 def test_a_program_may_have_sigprof_for_itself(wick, mode):
     recording = wick.record(workload("guest", "own-timer", 500), "--mode", mode, *ENGINE)

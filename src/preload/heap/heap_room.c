@@ -81,7 +81,7 @@ static bool is_own_thread(const struct preload_thread *thread)
 static bool is_deserted(struct heap_memory *memory)
 {
 	return memory->refusals++ % ASK_TIMES == 0 &&
-	       !session_file_recorder_moves(preload.control) &&
+	       !session_file_recorder_moves(preload.control, safe_clock_ns(CLOCK_MONOTONIC)) &&
 	       session_file_recorder_is_gone(preload.control);
 }
 

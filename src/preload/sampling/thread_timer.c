@@ -77,9 +77,10 @@ static void drop(int *timer)
 }
 
 /* Starts the wall clock timer: first after some time, then every period; 0: one-shot. */
-static void tick_by_clock(struct preload_thread *thread, uint64_t first_ns, uint64_t period_ns)
+static void tick_by_clock(struct preload_thread *thread, uint64_t now_ns, uint64_t first_ns,
+			  uint64_t period_ns)
 {
-	thread->due_ns = safe_clock_ns(CLOCK_MONOTONIC) + first_ns;
+	thread->due_ns = now_ns + first_ns;
 	thread->clock_ns = period_ns;
 	set(thread->clock_timer, first_ns, period_ns);
 }
@@ -88,9 +89,8 @@ static void tick_by_clock(struct preload_thread *thread, uint64_t first_ns, uint
  * Whether a clock tick waited for the thread to get its CPU back. The thread is then where it was
  * preempted, often at the end of a call: not a random place.
  */
-static bool is_late(const struct preload_thread *thread, struct thread_timer_tick tick)
+static bool is_late(const struct preload_thread *thread, uint64_t now_ns)
 {
-	uint64_t now_ns = tick.now_ns > 0 ? tick.now_ns : safe_clock_ns(CLOCK_MONOTONIC);
 	uint64_t after_ns = now_ns > thread->due_ns ? now_ns - thread->due_ns : 0;
 
 	if (thread->clock_ns == 0)
@@ -120,6 +120,7 @@ bool thread_timer_start(struct preload_thread *thread)
 	bool wall = (mode & SESSION_WALL) != 0;
 	uint64_t period_ns = thread_timer_period_ns();
 	uint64_t first_ns = some_part(thread, period_ns);
+	uint64_t now_ns;
 
 	thread->unmet = false;
 	if (!(mode & (SESSION_CPU | SESSION_WALL)) ||
@@ -136,14 +137,15 @@ bool thread_timer_start(struct preload_thread *thread)
 	}
 	thread->tick_cpu_ns = safe_clock_ns(cpu_clock_of(thread->tid));
 	thread->last_cpu_ns = thread->tick_cpu_ns - (period_ns - first_ns);
-	thread->last_ns = safe_clock_ns(CLOCK_MONOTONIC) - (period_ns - first_ns);
+	now_ns = safe_clock_ns(CLOCK_MONOTONIC);
+	thread->last_ns = now_ns - (period_ns - first_ns);
 	thread->step_ns = first_ns;
 	thread->armed_ns = period_ns;
 	thread->idle_ticks = 0;
 	thread->slow = thread->paused = false;
 	thread->by_clock = true;
 	thread->first = true;
-	tick_by_clock(thread, first_ns, wall || is_fast() ? period_ns : 0);
+	tick_by_clock(thread, now_ns, first_ns, wall || is_fast() ? period_ns : 0);
 	if (thread->clock_timer < 0 || (!wall && !is_fast()))
 		tick_by_cpu(thread);
 	return true;
@@ -177,16 +179,16 @@ void thread_timer_slow(struct preload_thread *thread, uint64_t period_ns)
 	set(thread->cpu_timer, period_ns, period_ns);
 }
 
-void thread_timer_resume(struct preload_thread *thread)
+void thread_timer_resume(struct preload_thread *thread, uint64_t now_ns, uint64_t cpu_ns)
 {
 	uint64_t period_ns = thread_timer_period_ns();
 
 	thread->slow = false;
 	thread->idle_ticks = 0;
-	thread->tick_cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	thread->tick_cpu_ns = cpu_ns;
 	thread->armed_ns = period_ns;
 	if (thread->cpu_timer < 0 || (thread->by_clock && is_fast())) {
-		tick_by_clock(thread, period_ns, period_ns);
+		tick_by_clock(thread, now_ns, period_ns, period_ns);
 		return;
 	}
 	set(thread->clock_timer, 0, 0);
@@ -199,30 +201,31 @@ void thread_timer_resume(struct preload_thread *thread)
  * CPU by then, it is taken a random part after its return; if that always happens, at the tick
  * itself.
  */
-static bool ticked_slowly(struct preload_thread *thread, bool of_clock, bool ran)
+static bool ticked_slowly(struct preload_thread *thread, struct thread_timer_tick tick, bool ran)
 {
-	if (of_clock && ran) {
+	if (tick.of_clock && ran) {
 		thread->idle_ticks = 0;
 		return true;
 	}
 	if (thread->clock_timer < 0 || thread->idle_ticks >= IDLE_TICKS) {
-		thread->idle_ticks = of_clock ? thread->idle_ticks : 0;
-		return !of_clock;
+		thread->idle_ticks = tick.of_clock ? thread->idle_ticks : 0;
+		return !tick.of_clock;
 	}
-	thread->idle_ticks += of_clock;
+	thread->idle_ticks += tick.of_clock;
 	thread->step_ns = some_part(thread, preload.jiffy_ns);
-	tick_by_clock(thread, thread->step_ns, 0);
+	tick_by_clock(thread, tick.now_ns, thread->step_ns, 0);
 	return false;
 }
 
-static bool ticked_fast(struct preload_thread *thread, bool of_clock, bool ran, uint64_t ran_ns)
+static bool ticked_fast(struct preload_thread *thread, struct thread_timer_tick tick, bool ran,
+			uint64_t ran_ns)
 {
-	if (!of_clock && !thread->by_clock) {
+	if (!tick.of_clock && !thread->by_clock) {
 		set(thread->cpu_timer, 0, 0);
-		tick_by_clock(thread, thread->step_ns, thread->step_ns);
+		tick_by_clock(thread, tick.now_ns, thread->step_ns, thread->step_ns);
 		thread->by_clock = true;
 		thread->idle_ticks = 0;
-	} else if (of_clock && thread->by_clock) {
+	} else if (tick.of_clock && thread->by_clock) {
 		thread->idle_ticks = ran_ns < thread->step_ns / 4 ? thread->idle_ticks + 1 : 0;
 		if (thread->idle_ticks < IDLE_TICKS)
 			return ran;
@@ -236,7 +239,8 @@ bool thread_timer_ticked(struct preload_thread *thread, struct thread_timer_tick
 			 uint64_t cpu_ns)
 {
 	/* The first tick decides whether a short thread is sampled at all: it always counts. */
-	bool late = tick.of_clock && !thread->first && (tick.overrun || is_late(thread, tick));
+	bool late =
+		tick.of_clock && !thread->first && (tick.overrun || is_late(thread, tick.now_ns));
 	uint64_t ran_ns = cpu_ns - thread->tick_cpu_ns;
 	bool ran = !tick.of_clock || (!late && ran_ns >= thread->step_ns / 2);
 
@@ -252,11 +256,12 @@ bool thread_timer_ticked(struct preload_thread *thread, struct thread_timer_tick
 	thread->tick_cpu_ns = cpu_ns;
 	thread->step_ns = thread_timer_period_ns();
 	if (thread->step_ns != thread->armed_ns) {
-		thread_timer_resume(thread); /* another rate: this tick still has its weight */
+		/* Another rate: this tick still has its weight. */
+		thread_timer_resume(thread, tick.now_ns, cpu_ns);
 		return ran || thread->cpu_timer < 0;
 	}
 	if (thread->cpu_timer < 0)
 		return true; /* all time counts */
-	return is_fast() ? ticked_fast(thread, tick.of_clock, ran, ran_ns)
-			 : ticked_slowly(thread, tick.of_clock, ran);
+	return is_fast() ? ticked_fast(thread, tick, ran, ran_ns)
+			 : ticked_slowly(thread, tick, ran);
 }

@@ -27,7 +27,7 @@ struct preload_thread;
 struct thread_timer_tick {
 	bool of_clock;   /* of the wall clock, not of CPU time */
 	bool overrun;    /* more ticks have been due since */
-	uint64_t now_ns; /* wall clock; 0: not read yet */
+	uint64_t now_ns; /* wall clock */
 };
 
 /* Starts the ticks of a thread. Any thread may do that for another. */
@@ -41,10 +41,11 @@ void thread_timer_stop(struct preload_thread *thread);
 void thread_timer_meet(struct preload_thread *thread);
 
 /*
- * Reduces ticks while nothing is sampled, only to check whether that changes; and the end of that.
+ * Reduces ticks while nothing is sampled, only to check whether that changes; and the end of that,
+ * with the wall clock and the CPU time of the thread.
  */
 void thread_timer_slow(struct preload_thread *thread, uint64_t period_ns);
-void thread_timer_resume(struct preload_thread *thread);
+void thread_timer_resume(struct preload_thread *thread, uint64_t now_ns, uint64_t cpu_ns);
 
 /*
  * Call at a tick. Returns whether to take a sample: not at a tick of the wall clock while the

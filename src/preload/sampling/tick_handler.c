@@ -57,9 +57,8 @@ static uint32_t current_cpu(void)
  * Sampling resumes after a gap: the time is lost if nobody was reading, and does not count if it
  * was a pause.
  */
-static void begin_again(struct preload_thread *thread, uint64_t cpu_ns, bool wall)
+static void begin_again(struct preload_thread *thread, uint64_t now_ns, uint64_t cpu_ns, bool wall)
 {
-	uint64_t now_ns = safe_clock_ns(CLOCK_MONOTONIC);
 	uint64_t weight_ns = wall ? now_ns - thread->last_ns : cpu_ns - thread->last_cpu_ns;
 
 	if (!thread->paused)
@@ -67,7 +66,7 @@ static void begin_again(struct preload_thread *thread, uint64_t cpu_ns, bool wal
 	thread->paused = false;
 	thread->last_ns = now_ns;
 	thread->last_cpu_ns = cpu_ns;
-	thread_timer_resume(thread);
+	thread_timer_resume(thread, now_ns, cpu_ns);
 }
 
 /* Whether the thread left its CPU by itself since the last tick. */
@@ -111,22 +110,16 @@ static void weigh_all_time(struct preload_thread *thread, const ucontext_t *cont
 }
 
 /* Takes a sample if it has a weight. */
-static void take_sample(struct preload_thread *thread, const siginfo_t *info,
-			const ucontext_t *context, bool of_clock)
+static void take_sample(struct preload_thread *thread, struct thread_timer_tick tick,
+			const ucontext_t *context)
 {
 	bool wall = (atomic_load(&preload.control->mode) & SESSION_WALL) != 0;
 	uint64_t cpu_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct ring_sample sample = {.ticks = safe_ticks(),
 				     .weight_ns = cpu_ns - thread->last_cpu_ns};
-	bool is_timer = info->si_code == SI_TIMER; /* other signals have no overrun count */
-	struct thread_timer_tick tick = {.of_clock = of_clock,
-					 .overrun = is_timer && info->si_overrun > 0,
-					 .now_ns = wall ? safe_clock_ns(CLOCK_MONOTONIC) : 0};
 
-	if (tick.overrun)
-		preload_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
 	if (thread->slow || thread->paused) {
-		begin_again(thread, cpu_ns, wall);
+		begin_again(thread, tick.now_ns, cpu_ns, wall);
 		return;
 	}
 	if (!thread_timer_ticked(thread, tick, cpu_ns))
@@ -141,7 +134,7 @@ static void take_sample(struct preload_thread *thread, const siginfo_t *info,
 }
 
 /* Whether the recorder still wants samples. If not, this thread's ticks end. */
-static bool is_wanted(struct preload_thread *thread)
+static bool is_wanted(struct preload_thread *thread, uint64_t now_ns)
 {
 	uint32_t mode = atomic_load_explicit(&preload.control->mode, memory_order_relaxed);
 
@@ -155,7 +148,7 @@ static bool is_wanted(struct preload_thread *thread)
 			thread_timer_slow(thread, PAUSED_TICK_NS);
 		return false; /* a program that pauses itself resumes ticks itself */
 	}
-	if (session_file_recorder_moves(preload.control))
+	if (session_file_recorder_moves(preload.control, now_ns))
 		return true;
 	if (session_file_recorder_is_gone(preload.control))
 		thread_timer_stop(thread);
@@ -166,12 +159,12 @@ static bool is_wanted(struct preload_thread *thread)
 
 /* Our code may fault without harm to the program: see tick_handler_fault(). */
 static __attribute__((noinline)) void guarded_sample(struct preload_thread *thread,
-						     const siginfo_t *info,
-						     const ucontext_t *context, bool of_clock)
+						     struct thread_timer_tick tick,
+						     const ucontext_t *context)
 {
 	if (_setjmp(thread->recovery) == 0) {
 		atomic_store(&thread->guarded, 1);
-		take_sample(thread, info, context, of_clock);
+		take_sample(thread, tick, context);
 	}
 	atomic_store(&thread->guarded, 0);
 }
@@ -197,28 +190,37 @@ bool tick_handler_is_own_timer(const siginfo_t *info)
 	return false;
 }
 
+/* System calls are most of what a tick costs: each clock is read once. */
 static void tick(struct preload_thread *thread, const siginfo_t *info, void *context, bool of_clock)
 {
+	bool is_timer = info->si_code == SI_TIMER; /* other signals have no overrun count */
+	struct thread_timer_tick tick = {.of_clock = of_clock,
+					 .overrun = is_timer && info->si_overrun > 0,
+					 .now_ns = safe_clock_ns(CLOCK_MONOTONIC)};
 	uint64_t begin_ns = 0;
 
 	preload_count(SESSION_TICKS, 1);
-	if (!is_wanted(thread))
+	if (!is_wanted(thread, tick.now_ns))
 		return;
 	if (atomic_exchange(&thread->busy, 1) != 0) {
 		preload_count(SESSION_BUSY, 1); /* its time goes to the next sample */
 		return;
 	}
+	if (tick.overrun)
+		preload_count(SESSION_OVERRUNS, (uint64_t)info->si_overrun);
 	if ((thread->ticks++ & TIMED_MASK) == TIMED_MASK / 2)
 		begin_ns = safe_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	guarded_sample(thread, info, context, of_clock);
+	guarded_sample(thread, tick, context);
 	if (begin_ns)
 		time_sample(begin_ns);
 	atomic_store(&thread->busy, 0);
 }
 
 /* Handles a tick of the shared timer, for a thread without its own. */
-static bool tick_shared(struct preload_thread *thread, const siginfo_t *info, void *context)
+static bool tick_shared(const siginfo_t *info, void *context)
 {
+	struct preload_thread *thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
+
 	if (!preload_active() || atomic_load(&preload.control->mode) == 0)
 		process_timer_stop();
 	else
@@ -233,11 +235,13 @@ static bool tick_shared(struct preload_thread *thread, const siginfo_t *info, vo
 bool tick_handler_tick(const siginfo_t *info, void *context)
 {
 	bool of_clock = ((uintptr_t)info->si_value.sival_ptr & TIMER_OF_CLOCK) != 0;
-	struct preload_thread *thread = thread_find((uint32_t)safe_syscall(SYS_gettid, 0));
+	struct preload_thread *thread = preload_self;
 
 	if (process_timer_is_tick(info))
-		return tick_shared(thread, info, context);
-	if (info->si_code != SI_TIMER || !thread || thread_of(info) != thread)
+		return tick_shared(info, context);
+	/* The timer of a thread ticks in that thread only; a late tick may find the slot reused. */
+	if (info->si_code != SI_TIMER || !thread || thread_of(info) != thread ||
+	    atomic_load(&thread->ending_tid) != 0)
 		return false;
 	tick(thread, info, context, of_clock);
 	return true;
