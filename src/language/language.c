@@ -121,11 +121,15 @@ static int walk(struct interpreter *interpreter, const struct python_reader *rea
 	int end = interpreter->ops->walk(interpreter->self, reader, thread_pointer, words, capacity,
 					 ret_count);
 
-	for (uint32_t i = 0; i < *ret_count; i++)
+	for (uint32_t i = 0; i < *ret_count; i++) {
+		/* A function that calls itself is looked up once. */
+		if (i > 0 && python_word_code(words[i]) == python_word_code(words[i - 1]))
+			continue;
 		if (interpreter->ops->learn(interpreter->self, reader, words[i]) < 0) {
 			*ret_count = 0;
 			return PYTHON_TORN;
 		}
+	}
 	return end;
 }
 

@@ -4,7 +4,9 @@
 
 /*
  * remote_pages: reads the memory of another process in pages and caches them until
- * remote_pages_begin(), because frames and code objects are close to each other.
+ * remote_pages_begin(), because frames and code objects are close to each other. What the last
+ * round needed is probably needed again: it is read in one system call, and no more of each page
+ * than that, because copying pages that are in no cache takes longer than the call.
  */
 
 #include <stdbool.h>
@@ -14,14 +16,26 @@
 #define REMOTE_PAGE 4096u /* divides the page size of every kernel */
 #define REMOTE_PAGES 64u
 
+/* A part of a page. */
+struct remote_part {
+	uint32_t start;
+	uint32_t end;
+};
+
+struct remote_tag {
+	uint64_t address;
+	uint64_t round; /* in which it was read */
+	uint64_t used;  /* the last round in which it was needed */
+	struct remote_part has;
+	struct remote_part needed; /* in that round, or in several if they differ */
+	bool is_ahead;             /* it was read before it was needed */
+	bool is_varied;            /* what is needed differs between rounds */
+};
+
 struct remote_pages {
 	pid_t pid;
 	uint64_t round;
-	struct {
-		uint64_t address;
-		uint64_t round; /* in which it was read */
-		uint64_t used;  /* the last round in which it was needed */
-	} tags[REMOTE_PAGES];
+	struct remote_tag tags[REMOTE_PAGES];
 	uint8_t bytes[REMOTE_PAGES][REMOTE_PAGE];
 };
 
