@@ -121,7 +121,7 @@ struct language_ops {
 			     language_thread_fn *name, void *name_self);
 	/* For threads that are not stopped; all or none. The thread pointer of a sample; 0:
 	 * unknown. */
-	uint64_t (*sampled_thread)(const void *self, const struct python_reader *reader,
+	uint64_t (*sampled_thread)(void *self, const struct python_reader *reader,
 				   const struct language_sample *sample);
 	/* Whether the thread was in its innermost call, which was just read, in the sample. */
 	enum language_evidence (*compare)(void *self, const struct python_reader *reader,

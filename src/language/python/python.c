@@ -8,6 +8,7 @@
 #include "language/known_codes.h"
 #include "language/language.h"
 #include "language/python/code.h"
+#include "language/python/known_states.h"
 #include "language/python/runtime.h"
 #include "language/python/threads.h"
 #include "language/runtime_files.h"
@@ -25,6 +26,7 @@ struct known_thread {
 struct python {
 	struct python_runtime runtime;
 	struct known_thread threads[THREADS];
+	struct known_states states; /* for samples of threads that are not stopped */
 	struct known_codes codes;
 	struct python_thread_list thread_list;
 };
@@ -80,6 +82,7 @@ static void free_python(void *self)
 	struct python *python = self;
 
 	known_codes_fini(&python->codes);
+	known_states_fini(&python->states);
 	free(python);
 }
 
@@ -259,26 +262,12 @@ static bool has_word(const struct language_sample *sample, uint64_t first, uint6
 	return false;
 }
 
-/*
- * The loop has variables for the state of its thread and for its frame. Another thread's state may
- * be left on a stack, but not together with the frame that is its innermost one now.
- */
-static uint64_t sampled_thread(const void *self, const struct python_reader *reader,
+static uint64_t sampled_thread(void *self, const struct python_reader *reader,
 			       const struct language_sample *sample)
 {
-	const struct python_layout *frames = layout(self);
-	struct python_threads at = {0};
-	uint64_t state;
-	uint64_t frame;
-	uint64_t id;
+	struct python *python = self;
 
-	while ((state = python_next_thread(frames, reader, &at)) != 0)
-		if (has_word(sample, state, state) &&
-		    python_first_frame(frames, reader, state, &frame) == PYTHON_GOING &&
-		    frame != 0 && has_word(sample, frame, frame) &&
-		    python_read_word(reader, state + frames->thread_id, &id))
-			return id;
-	return 0;
+	return known_states_search(&python->states, layout(self), reader, sample);
 }
 
 static bool is_in_loop(const struct python *python, uint64_t pc)
