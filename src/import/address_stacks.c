@@ -131,7 +131,7 @@ static void add_maps(struct address_stacks *stacks, const struct maps *maps)
 		if (region.inode == 0)
 			region.inode = UINT64_MAX;
 		if (is_file(&region) || region.kind == REGION_VDSO)
-			process_tracker_map(stacks->tracker, 0, OWN_PID, &region, NULL);
+			(void)process_tracker_map(stacks->tracker, 0, OWN_PID, &region, NULL);
 	}
 	stacks->process = process_tracker_find(stacks->tracker, OWN_PID);
 }

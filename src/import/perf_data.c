@@ -131,8 +131,8 @@ static void heed_map(struct perf_import *import, const struct perf_event *event,
 	else if (map.region.inode == 0 && map.region.kind == REGION_FILE &&
 		 is_newer(import, map.name))
 		map.region.inode = UINT64_MAX; /* of no file */
-	process_tracker_map(import->tracker, time_of(import, event, record), map.pid, &map.region,
-			    &map.build_id);
+	(void)process_tracker_map(import->tracker, time_of(import, event, record), map.pid,
+				  &map.region, &map.build_id);
 }
 
 static void heed_task(struct perf_import *import, const struct perf_event *event,

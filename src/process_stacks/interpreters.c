@@ -80,7 +80,8 @@ static void note_language(struct interpreter_counts *counts, const char *languag
 		       length > 0 ? " or " : "", language);
 }
 
-/* Looks at what is mapped. Returns what interpreter_find() does, or that the maps cannot be read. */
+/* Looks at what is mapped. Returns what interpreter_find() does, or that the maps cannot be read.
+ */
 static int look_at_maps(struct interpreters *interpreters, pid_t pid,
 			struct map_region *ret_program, struct interpreter **ret, struct error *err)
 {

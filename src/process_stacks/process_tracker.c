@@ -21,53 +21,22 @@
 #include "process_stacks/known_modules.h"
 #include "process_stacks/module_sources.h"
 #include "process_stacks/module_tables.h"
-#include "process_stacks/tracked_threads.h"
+#include "process_stacks/pending_maps.h"
+#include "process_stacks/tracker_state.h"
 #include "unwind/walk.h"
 
-struct tracked_process {
-	pid_t pid;
-	pid_t parent_pid;
-	uint64_t start_ns;
-	uint32_t exec_count;
-	uint32_t number;     /* unique in this tracker: part of the context */
-	uint32_t id;         /* in the sink; ID_NONE until a sample or map needs it */
-	uint32_t comm;       /* string ids */
-	uint32_t executable; /* "" until its first mapping after an exec */
-	bool maps_told;      /* the sink knows what was inherited from the parent */
-	bool ended;
-	uint64_t refreshed_ns; /* when its map was last read again */
-	struct address_space *space;
-};
-
-/*
- * The maps of an ended process are kept until this many more have ended: its last samples may
- * arrive after the record of its end.
- */
-#define ENDED_KEPT 64
+/* The number of processes at which those that have ended are forgotten. */
+#define SWEEP_LEAST 4096u
 
 /* How long the result of reading a file stays valid. */
 #define LOOK_NS (10 * NS_PER_MS)
 
-struct process_tracker {
-	struct sink *sink;
-	bool offline; /* nothing can be read from /proc */
-	struct strings strings;
-	struct module_files *files;
-	VEC(struct tracked_process *) processes; /* pointers, because callers keep them */
-	struct tracked_threads threads;
-	struct known_modules modules;
-	struct module_sources sources;
-	struct module_tables *tables;      /* NULL until a stack needs one */
-	struct id_index process_index;     /* by pid, the newest last */
-	uint32_t kernel_module;            /* ID_NONE until a kernel frame needs it */
-	uint32_t next_number;
-	struct {
-		struct tracked_process *process;
-		uint32_t number; /* the process may have been replaced since */
-	} ended[ENDED_KEPT];
-	size_t ended_next;
-	struct thread_namer namer; /* look is NULL: the kernel's names are used */
-};
+static void release_maps(struct tracked_process *process)
+{
+	address_space_free(process->space);
+	process->space = NULL;
+	pending_maps_drop(&process->pending);
+}
 
 struct process_tracker *process_tracker_new(struct sink *sink)
 {
@@ -90,10 +59,13 @@ void process_tracker_free(struct process_tracker *tracker)
 	if (!tracker)
 		return;
 	for (size_t i = 0; i < tracker->processes.count; i++) {
-		address_space_free(tracker->processes.items[i]->space);
+		release_maps(tracker->processes.items[i]);
 		free(tracker->processes.items[i]);
 	}
 	vec_fini(&tracker->processes);
+	for (size_t i = 0; i < tracker->spare.count; i++)
+		free(tracker->spare.items[i]);
+	vec_fini(&tracker->spare);
 	tracked_threads_fini(&tracker->threads);
 	known_modules_fini(&tracker->modules);
 	module_sources_fini(&tracker->sources);
@@ -109,12 +81,17 @@ void process_tracker_set_offline(struct process_tracker *tracker)
 	tracker->offline = true;
 }
 
+void process_tracker_set_lazy(struct process_tracker *tracker)
+{
+	tracker->lazy = true;
+}
+
 static const char *text_of(const struct process_tracker *tracker, uint32_t id)
 {
 	return strings_get(&tracker->strings, id);
 }
 
-static struct tracked_process *find_process(struct process_tracker *tracker, pid_t pid)
+static struct tracked_process *find_process(const struct process_tracker *tracker, pid_t pid)
 {
 	struct id_probe probe =
 		id_index_probe(&tracker->process_index, hash_pair((uint64_t)pid, 1));
@@ -133,6 +110,66 @@ static void tell_ended(struct process_tracker *tracker, const struct tracked_pro
 		sink_ended(tracker->sink, process->id);
 }
 
+static int index_process(struct process_tracker *tracker, size_t at)
+{
+	pid_t pid = tracker->processes.items[at]->pid;
+
+	return id_index_add(&tracker->process_index, hash_pair((uint64_t)pid, 1), (uint32_t)at);
+}
+
+static bool is_tracked(const void *self, pid_t pid)
+{
+	return find_process(self, pid) != NULL;
+}
+
+/*
+ * Forgets processes that ended long ago, and their threads: a host that runs for months starts any
+ * number of them. Callers may still have pointers to them, so their memory is used again, by
+ * processes with other numbers.
+ */
+static void sweep(struct process_tracker *tracker)
+{
+	size_t kept = 0;
+
+	id_index_clear(&tracker->process_index);
+	for (size_t i = 0; i < tracker->processes.count; i++) {
+		struct tracked_process *process = tracker->processes.items[i];
+		bool is_gone = process->ended && !process->space;
+
+		if (is_gone && vec_push(&tracker->spare, process) == 0)
+			continue;
+		tracker->processes.items[kept] = process;
+		/* There is room: it was not smaller before. */
+		(void)index_process(tracker, kept++);
+	}
+	tracker->processes.count = kept;
+	tracked_threads_sweep(&tracker->threads, is_tracked, tracker);
+	tracker->sweep_at = 2 * kept;
+}
+
+/* Memory for a process that no pid has yet. NULL if out of memory. */
+static struct tracked_process *add_process(struct process_tracker *tracker, pid_t pid)
+{
+	size_t sweep_at = tracker->sweep_at > SWEEP_LEAST ? tracker->sweep_at : SWEEP_LEAST;
+	struct tracked_process *process;
+
+	if (!tracker->offline && tracker->processes.count >= sweep_at)
+		sweep(tracker);
+	process = tracker->spare.count > 0 ? tracker->spare.items[--tracker->spare.count]
+					   : malloc(sizeof(*process));
+	if (!process || vec_push(&tracker->processes, process) < 0) {
+		free(process);
+		return NULL;
+	}
+	process->pid = pid;
+	if (index_process(tracker, tracker->processes.count - 1) < 0) {
+		tracker->processes.count--;
+		free(process);
+		return NULL;
+	}
+	return process;
+}
+
 /* A new process for a pid: a reused pid takes over the old slot. */
 static struct tracked_process *new_process(struct process_tracker *tracker, pid_t pid)
 {
@@ -140,20 +177,12 @@ static struct tracked_process *new_process(struct process_tracker *tracker, pid_
 
 	if (process) {
 		tell_ended(tracker, process);
-		address_space_free(process->space);
+		release_maps(process);
 	} else {
-		process = malloc(sizeof(*process));
-		if (!process || vec_push(&tracker->processes, process) < 0) {
-			free(process);
-			return NULL;
-		}
-		if (id_index_add(&tracker->process_index, hash_pair((uint64_t)pid, 1),
-				 (uint32_t)tracker->processes.count - 1) < 0) {
-			tracker->processes.count--;
-			free(process);
-			return NULL;
-		}
+		process = add_process(tracker, pid);
 	}
+	if (!process)
+		return NULL;
 	*process = (struct tracked_process){
 		.pid = pid, .id = ID_NONE, .number = tracker->next_number++, .maps_told = true};
 	process->space = address_space_new();
@@ -362,6 +391,23 @@ static int add_map(struct process_tracker *tracker, struct tracked_process *proc
 	return tell_map(tracker, process, time_ns, &told);
 }
 
+/* What was mapped before the first sample. What could not be stored is unknown. */
+static void add_pending(struct process_tracker *tracker, struct tracked_process *process)
+{
+	struct pending_maps *pending = process->pending;
+	const struct pending_map *items;
+	size_t count;
+
+	process->pending = NULL;
+	items = pending_maps_items(pending, &count);
+	for (size_t i = 0; i < count && process->space; i++)
+		if (add_map(tracker, process, items[i].time_ns, &items[i].region,
+			    &items[i].build_id) < 0)
+			log_debug("mapping of %s in process %d was not stored",
+				  items[i].region.path, (int)process->pid);
+	pending_maps_drop(&pending);
+}
+
 static void seed_threads(struct process_tracker *tracker, pid_t pid)
 {
 	struct pid_list list = {0};
@@ -463,6 +509,7 @@ void process_tracker_fork(struct process_tracker *tracker, uint64_t time_ns, pid
 			address_space_free(child->space);
 			child->space = space;
 		}
+		child->pending = pending_maps_share(parent->pending);
 		child->executable = parent->executable;
 		child->maps_told = false;
 	}
@@ -478,6 +525,7 @@ static void exec_process(struct tracked_process *process)
 		address_space_free(process->space);
 		process->space = fresh;
 	}
+	pending_maps_drop(&process->pending);
 	process->exec_count++;
 	process->id = ID_NONE;
 	process->ended = false; /* a thread's exec ends the leader and takes over its pid */
@@ -514,8 +562,7 @@ static void forget_oldest(struct process_tracker *tracker)
 
 	if (!process || process->number != tracker->ended[tracker->ended_next].number)
 		return;
-	address_space_free(process->space);
-	process->space = NULL;
+	release_maps(process);
 	tell_ended(tracker, process);
 }
 
@@ -523,6 +570,7 @@ void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)
 {
 	struct tracked_process *process = find_process(tracker, pid);
 
+	tracked_threads_end(&tracker->threads, pid, tid);
 	/*
 	 * The leader may end before its threads: their samples still arrive. The pid is reused when
 	 * it appears in a fork again.
@@ -536,21 +584,32 @@ void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid)
 	tracker->ended_next = (tracker->ended_next + 1) % ENDED_KEPT;
 }
 
-void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
+bool process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
 			 const struct map_region *region, const struct build_id *build_id)
 {
 	struct tracked_process *process = find_or_seed(tracker, pid);
+	struct pending_map map = {.region = *region, .time_ns = time_ns};
+	bool is_pending;
 	int r;
 
 	if (!process)
 		process = new_process(tracker, pid);
 	if (!process || !process->space)
-		return;
-	r = add_map(tracker, process, time_ns, region, build_id);
+		return false;
+	is_pending = tracker->lazy && process->id == ID_NONE;
+	if (is_pending) {
+		map.region.path = text_of(tracker, intern(tracker, region->path));
+		if (build_id)
+			map.build_id = *build_id;
+		r = pending_maps_add(&process->pending, &map);
+	} else {
+		r = add_map(tracker, process, time_ns, region, build_id);
+	}
 	log_trace("process %d maps %s", (int)pid, region->path);
 	if (r < 0)
 		log_debug("mapping of %s in process %d was not stored: %s", region->path, (int)pid,
 			  strerror(-r));
+	return !is_pending;
 }
 
 /* A thread that no record reported: its name is in /proc while it lives; else `name`. */
@@ -625,6 +684,7 @@ int process_tracker_sample(struct process_tracker *tracker, pid_t pid, pid_t tid
 		if (pid == 0)
 			process->comm = intern(tracker, "[unknown]");
 	}
+	add_pending(tracker, process);
 	r = tell_process(tracker, process);
 	if (r == 0 && !process->maps_told)
 		r = tell_inherited_maps(tracker, process);
@@ -650,6 +710,15 @@ struct tracked_process *process_tracker_find(struct process_tracker *tracker, pi
 	return find_process(tracker, pid);
 }
 
+struct tracked_process *process_tracker_find_mapped(struct process_tracker *tracker, pid_t pid)
+{
+	struct tracked_process *process = find_process(tracker, pid);
+
+	if (process)
+		add_pending(tracker, process);
+	return process;
+}
+
 pid_t process_tracker_next_live(const struct process_tracker *tracker, size_t *at)
 {
 	while (*at < tracker->processes.count) {
@@ -666,105 +735,6 @@ const char *process_tracker_thread_name(struct process_tracker *tracker, pid_t t
 	const struct tracked_thread *thread = tracked_threads_find(&tracker->threads, tid);
 
 	return thread ? text_of(tracker, tracked_thread_name(thread)) : "";
-}
-
-uint64_t tracked_process_context(const struct tracked_process *process, uint64_t time_ns)
-{
-	return hash_pair(process->number,
-			 process->space ? address_space_generation_at(process->space, time_ns)
-					: UINT64_MAX);
-}
-
-uint32_t tracked_process_number(const struct tracked_process *process)
-{
-	return process->number;
-}
-
-pid_t tracked_process_pid(const struct tracked_process *process)
-{
-	return process->pid;
-}
-
-bool tracked_process_ended(const struct tracked_process *process)
-{
-	return process->ended || !process->space;
-}
-
-const struct address_region *tracked_process_regions(const struct tracked_process *process,
-						     size_t *ret_count)
-{
-	*ret_count = 0;
-	return process->space ? address_space_regions(process->space, ret_count) : NULL;
-}
-
-struct frame tracked_process_frame(const struct tracked_process *process, uint64_t time_ns,
-				   uint64_t address)
-{
-	struct address_hit hit = {.module = MODULE_NONE, .vaddr = address};
-
-	if (process->space)
-		(void)address_space_resolve(process->space, time_ns, address, &hit);
-	return (struct frame){.kind = FRAME_NATIVE, .a = hit.module, .b = hit.vaddr};
-}
-
-const struct map_region *process_tracker_module(const struct process_tracker *tracker,
-						uint32_t module)
-{
-	const struct module_source *source = module_sources_get(&tracker->sources, module);
-
-	return source ? &source->region : NULL;
-}
-
-bool process_tracker_table(struct process_tracker *tracker, uint32_t module, bool make,
-			   struct module_table *ret)
-{
-	const struct module_source *source = module_sources_get(&tracker->sources, module);
-
-	*ret = (struct module_table){0};
-	if (!tracker->tables)
-		tracker->tables = module_tables_new(tracker->files);
-	if (!tracker->tables || !source)
-		return true; /* there is none */
-	if (!make)
-		return module_tables_peek(tracker->tables, module, ret);
-	module_tables_get(tracker->tables, module, source->pid, &source->region, &source->build_id,
-			  ret);
-	return true;
-}
-
-void process_tracker_sweep(struct process_tracker *tracker)
-{
-	if (tracker->tables)
-		module_tables_sweep(tracker->tables);
-}
-
-bool tracked_process_read(const struct process_tracker *tracker,
-			  const struct tracked_process *process, uint64_t address, uint64_t *ret)
-{
-	struct iovec local = {ret, sizeof(*ret)};
-	struct iovec remote = {__extension__(void *)(uintptr_t) address, sizeof(*ret)};
-
-	return !tracker->offline && !process->ended &&
-	       process_vm_readv(process->pid, &local, 1, &remote, 1, 0) == sizeof(*ret);
-}
-
-bool tracked_process_code(struct process_tracker *tracker, const struct tracked_process *process,
-			  uint64_t time_ns, uint64_t address, struct unwind_module *ret)
-{
-	struct module_table table;
-	struct address_hit hit;
-
-	if (!process->space || !address_space_resolve(process->space, time_ns, address, &hit))
-		return false;
-	(void)process_tracker_table(tracker, hit.module, true, &table);
-	*ret = (struct unwind_module){
-		.start = address,
-		.end = address + 1,
-		.bias = address - hit.vaddr,
-		.table = table.table,
-		.pages = table.pages,
-	};
-	return true;
 }
 
 /* Reading a map costs a millisecond or so, and addresses may stay in no module forever. */

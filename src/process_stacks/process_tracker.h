@@ -39,6 +39,9 @@ void process_tracker_free(struct process_tracker *tracker);
  */
 void process_tracker_set_offline(struct process_tracker *tracker);
 
+/* Finds out about the files of a process when it gets its first sample. */
+void process_tracker_set_lazy(struct process_tracker *tracker);
+
 /* Reads a running process from /proc: name, threads, maps. -ESRCH if it is gone. */
 int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err);
 
@@ -48,8 +51,11 @@ void process_tracker_comm(struct process_tracker *tracker, uint64_t time_ns, pid
 			  const char *comm, bool exec);
 void process_tracker_exit(struct process_tracker *tracker, pid_t pid, pid_t tid);
 
-/* An executable mapping appeared. build_id may be NULL or empty: unknown. */
-void process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
+/*
+ * An executable mapping appeared. build_id may be NULL or empty: unknown. Returns whether it
+ * matters now: false if the process has no sample yet, and the tracker is lazy.
+ */
+bool process_tracker_map(struct process_tracker *tracker, uint64_t time_ns, pid_t pid,
 			 const struct map_region *region, const struct build_id *build_id);
 
 /*
@@ -83,6 +89,8 @@ void process_tracker_suggest(struct process_tracker *tracker, pid_t pid, pid_t t
 
 /* The process of a pid, NULL if it was not seen. */
 struct tracked_process *process_tracker_find(struct process_tracker *tracker, pid_t pid);
+/* The same, also with what it mapped while it had no sample. */
+struct tracked_process *process_tracker_find_mapped(struct process_tracker *tracker, pid_t pid);
 
 /* Iterates over the pids of processes that have not ended; *at is 0 first. 0: no more. */
 pid_t process_tracker_next_live(const struct process_tracker *tracker, size_t *at);

@@ -71,3 +71,30 @@ void tracked_threads_give(struct tracked_threads *threads, const struct tracked_
 	known->given = thread->given;
 	known->id = ID_NONE;
 }
+
+void tracked_threads_end(struct tracked_threads *threads, pid_t pid, pid_t tid)
+{
+	struct tracked_thread *thread = tracked_threads_of(threads, pid, tid);
+
+	if (thread)
+		thread->ended = true;
+}
+
+void tracked_threads_sweep(struct tracked_threads *threads,
+			   bool (*is_kept)(const void *self, pid_t pid), const void *self)
+{
+	size_t kept = 0;
+
+	id_index_clear(&threads->index);
+	for (size_t i = 0; i < threads->items.count; i++) {
+		struct tracked_thread thread = threads->items.items[i];
+
+		if (thread.ended || !is_kept(self, thread.pid))
+			continue;
+		threads->items.items[kept] = thread;
+		/* There is room: it was not smaller before. */
+		(void)id_index_add(&threads->index, hash_pair((uint64_t)thread.tid, 2),
+				   (uint32_t)kept++);
+	}
+	threads->items.count = kept;
+}

@@ -17,6 +17,7 @@ struct tracked_thread {
 	uint32_t comm;  /* the kernel's name, among the tracker's strings */
 	uint32_t given; /* the program's name, which is shown instead; 0: none */
 	uint32_t id;    /* in the sink; ID_NONE until a sample needs it */
+	bool ended;
 };
 
 struct tracked_threads {
@@ -47,6 +48,13 @@ void tracked_threads_rename(struct tracked_threads *threads, pid_t pid, pid_t ti
  * to another process, nothing happens: what a program says about itself must not rename others.
  */
 void tracked_threads_give(struct tracked_threads *threads, const struct tracked_thread *thread);
+
+/* The thread has ended: its last samples may arrive later. */
+void tracked_threads_end(struct tracked_threads *threads, pid_t pid, pid_t tid);
+
+/* Forgets threads that have ended, and those of processes that are not kept. */
+void tracked_threads_sweep(struct tracked_threads *threads,
+			   bool (*is_kept)(const void *self, pid_t pid), const void *self);
 
 /* The name to show. */
 static inline uint32_t tracked_thread_name(const struct tracked_thread *thread)

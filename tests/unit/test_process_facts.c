@@ -86,7 +86,8 @@ static void only_complete_variables_are_read(void **state)
 	assert_int_equal(process_facts_parse_environment(text, 5, &facts), 0);
 }
 
-/* The environment is read in pieces: a variable that begins in one and ends in the next is whole. */
+/* The environment is read in pieces: a variable that begins in one and ends in the next is whole.
+ */
 static void a_large_environment_is_read_whole(void **state)
 {
 	const size_t paddings[] = {8100, 8170, 8185, 16350, 20000};
@@ -112,7 +113,8 @@ static void a_large_environment_is_read_whole(void **state)
 		if (pid == 0) {
 			(void)dup2(ready[1], STDOUT_FILENO);
 			(void)dup2(held[0], STDIN_FILENO); /* it waits until it is killed */
-			(void)execle("/bin/sh", "sh", "-c", "echo; read x", (char *)NULL, variables);
+			(void)execle("/bin/sh", "sh", "-c", "echo; read x", (char *)NULL,
+				     variables);
 			_exit(1);
 		}
 		assert_int_equal(read(ready[0], &byte, 1), 1); /* it runs */

@@ -43,6 +43,17 @@ static int set_up(void **state)
 	return 0;
 }
 
+/* Everything must be the same for whoever looks at samples. */
+static int set_up_lazy(void **state)
+{
+	struct world *world;
+
+	(void)set_up(state);
+	world = *state;
+	process_tracker_set_lazy(world->tracker);
+	return 0;
+}
+
 static int tear_down(void **state)
 {
 	struct world *world = *state;
@@ -509,9 +520,63 @@ static void a_program_names_its_own_threads_and_no_others(void **state)
 	assert_string_equal(sample(world, PID, PID + 1)->comm, "reader of a list");
 }
 
+static void processes_that_ended_long_ago_are_forgotten(void **state)
+{
+	struct world *world = *state;
+	const struct thread *thread;
+
+	process_tracker_comm(world->tracker, 10, PID, PID, "server", true);
+	map_library(world, 11, PID, BASE, 1);
+	for (pid_t i = 0; i < 20000; i++) {
+		process_tracker_fork(world->tracker, 20, CHILD + i, CHILD + i, PID, PID);
+		process_tracker_fork(world->tracker, 20, PID, OTHER + 20000 + i, PID, PID);
+		if (i % 100 == 0)
+			(void)sample(world, CHILD + i, CHILD + i);
+		process_tracker_exit(world->tracker, CHILD + i, CHILD + i);
+		process_tracker_exit(world->tracker, PID, OTHER + 20000 + i);
+	}
+	assert_null(process_tracker_find(world->tracker, CHILD));
+	assert_string_equal(process_tracker_thread_name(world->tracker, CHILD), "");
+	assert_string_equal(process_tracker_thread_name(world->tracker, OTHER + 20000), "");
+	/* The last ones, and those that are alive, stay. */
+	assert_non_null(process_tracker_find(world->tracker, CHILD + 19999));
+	assert_string_equal(process_tracker_thread_name(world->tracker, CHILD + 19999), "server");
+	thread = sample(world, PID, PID);
+	assert_string_equal(thread->comm, "server");
+	assert_int_equal(library_at(world, 40, BASE), 1);
+	/* A pid that was forgotten can come again. */
+	process_tracker_fork(world->tracker, 50, CHILD, CHILD, PID, PID);
+	assert_int_equal(process_of(world, sample(world, CHILD, CHILD))->start_ns, 50);
+	assert_int_equal(library_at(world, 60, BASE), 1);
+}
+
+/* Neither are its files looked at. */
+static void what_a_process_maps_waits_for_its_first_sample(void **state)
+{
+	struct world *world = *state;
+	struct map_region region = {.start = BASE,
+				    .end = BASE + 0x1000,
+				    .path = "/nowhere/program",
+				    .kind = REGION_FILE,
+				    .protection = REGION_EXEC};
+
+	process_tracker_comm(world->tracker, 10, PID, PID, "parent", true);
+	assert_false(process_tracker_map(world->tracker, 11, PID, &region, NULL));
+	process_tracker_fork(world->tracker, 20, CHILD, CHILD, PID, PID);
+	assert_int_equal(world->fake.dictionary.modules.count, 0);
+	assert_non_null(process_tracker_find_mapped(world->tracker, PID));
+	assert_int_equal(world->fake.dictionary.modules.count, 1);
+	assert_string_equal(process_of(world, sample(world, CHILD, CHILD))->executable,
+			    "/nowhere/program");
+	region.start += 0x10000;
+	region.end += 0x10000;
+	assert_true(process_tracker_map(world->tracker, 30, CHILD, &region, NULL));
+}
+
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define EAGER(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) EAGER(name), cmocka_unit_test_setup_teardown(name, set_up_lazy, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_fork_inherits_the_maps_of_its_parent),
 		TEST(a_process_that_is_never_sampled_is_never_told_of),
@@ -519,9 +584,9 @@ int main(void)
 		TEST(the_exec_of_a_thread_keeps_the_process_alive),
 		TEST(a_thread_bears_the_name_of_the_thread_that_made_it),
 		TEST(a_thread_that_changes_its_name_is_another_entry_from_then_on),
-		TEST(a_file_that_two_processes_map_is_asked_for_once),
+		EAGER(a_file_that_two_processes_map_is_asked_for_once),
 		TEST(a_file_that_was_rewritten_since_is_not_the_known_one),
-		TEST(a_file_that_could_not_be_read_is_tried_again_by_the_next_process),
+		EAGER(a_file_that_could_not_be_read_is_tried_again_by_the_next_process),
 		TEST(an_address_that_was_used_before_resolves_by_time),
 		TEST(samples_that_come_after_the_end_still_resolve),
 		TEST(the_end_of_one_thread_is_not_the_end_of_the_process),
@@ -535,6 +600,9 @@ int main(void)
 		TEST(a_process_that_is_not_there_cannot_be_seeded),
 		TEST(kernel_frames_share_one_module),
 		TEST(a_program_names_its_own_threads_and_no_others),
+		TEST(processes_that_ended_long_ago_are_forgotten),
+		cmocka_unit_test_setup_teardown(what_a_process_maps_waits_for_its_first_sample,
+						set_up_lazy, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

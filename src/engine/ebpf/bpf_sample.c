@@ -59,7 +59,8 @@ static void want_parent(struct bpf_programs *programs, const struct sample_recor
 
 	memcpy(&key, sample->raw + offsetof(struct bpf_walk_slice, parent), sizeof(key));
 	memcpy(&pid, sample->raw + offsetof(struct bpf_walk_slice, parent_pid), sizeof(pid));
-	parent = pid != 0 ? process_tracker_find(programs->output->tracker, (pid_t)pid) : NULL;
+	parent = pid != 0 ? process_tracker_find_mapped(programs->output->tracker, (pid_t)pid)
+			  : NULL;
 	if (parent)
 		(void)walker_meet(programs->walker, &key, parent);
 }

@@ -203,11 +203,11 @@ static void handle_map(struct perf_engine *engine, const struct perf_event_heade
 {
 	struct map_record map;
 
-	engine->news = true;
 	if (!perf_record_map(&engine->layout, header, &map))
 		return;
-	process_tracker_map(engine->output.tracker, perf_record_time_ns(&engine->layout, header),
-			    map.pid, &map.region, &map.build_id);
+	engine->news |= process_tracker_map(engine->output.tracker,
+					    perf_record_time_ns(&engine->layout, header), map.pid,
+					    &map.region, &map.build_id);
 	sample_calls_map(engine->calls, process_tracker_find(engine->output.tracker, map.pid),
 			 &map.region);
 }

@@ -751,6 +751,9 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->by_cpu = engine->machine || target->kind == TARGET_CGROUP;
 	engine->command = target->kind == TARGET_COMMAND;
 	engine->output.tracker = process_tracker_new(sink);
+	/* Of all processes of a machine only some are sampled. */
+	if (engine->machine && engine->output.tracker)
+		process_tracker_set_lazy(engine->output.tracker);
 	engine->output.cache = stack_cache_new();
 	engine->partial = target->kind == TARGET_THREADS;
 	engine->output.frames.partial = engine->partial;
