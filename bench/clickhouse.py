@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rows of bench/store.py in ClickHouse, beside the store: what they take, and the same five questions.
+"""The rows of bench/store.py in ClickHouse, beside the store: what they take, and the same questions.
 
 The server is that of Debian (18.16: clickhouse-server), or the one that WICK_BENCH_CLICKHOUSE names. It listens on
 loopback and is stopped after the measurement; its tables stay in BUILD/bench-data. Data is compressed with zstd
@@ -37,12 +37,15 @@ TABLES = {
     "stacks": ("stack UInt32, frames String", "MergeTree PARTITION BY tuple() ORDER BY stack"),
     "calls": ("function String, stack UInt32, leaf UInt8", "MergeTree PARTITION BY tuple() ORDER BY (function, stack)"),
 }
-SERVICE = f"service = 7 AND time >= {START_S} AND time < {START_S} + {{hours}} * {HOUR_S}"
-FLAME = ("SELECT frames, n, v FROM (SELECT stack, sum(samples) AS n, sum(value) AS v FROM samples WHERE " + SERVICE +
+TIMES = f"time >= {START_S} AND time < {START_S} + {{hours}} * {HOUR_S}"
+SERVICE = "service = 7 AND " + TIMES
+FLAME = ("SELECT frames, n, v FROM (SELECT stack, sum(samples) AS n, sum(value) AS v FROM samples WHERE {where}"
          " GROUP BY stack) ANY LEFT JOIN stacks USING (stack)")
 QUESTIONS = {  # series are 20 * host + service; the first five hosts have the old release
-    "flame-1h": FLAME.format(hours=1),
-    "flame-24h": FLAME.format(hours=24),
+    "flame-1h": FLAME.format(where=SERVICE.format(hours=1)),
+    "flame-24h": FLAME.format(where=SERVICE.format(hours=24)),
+    "flame-1h-all": FLAME.format(where=TIMES.format(hours=1)),
+    "flame-24h-host": FLAME.format(where=SERVICE.format(hours=24) + " AND series = 67"),
     "diff-24h": ("SELECT frames, a, b FROM (SELECT stack, sumIf(value, series < 100) AS a, sumIf(value, series >= 100) "
                  "AS b FROM samples WHERE " + SERVICE + " GROUP BY stack) ANY LEFT JOIN stacks USING (stack)"
                  ).format(hours=24),
@@ -52,6 +55,8 @@ QUESTIONS = {  # series are 20 * host + service; the first five hosts have the o
     "function-24h": ("SELECT time - time % 300 AS step, sum(value) FROM samples WHERE " + SERVICE + " AND stack IN "
                      f"(SELECT stack FROM calls WHERE function = '{FUNCTION}') GROUP BY step ORDER BY step"
                      ).format(hours=24),
+    "services-24h": "SELECT service, sum(samples), sum(value) FROM samples WHERE " + TIMES.format(hours=24) +
+                    " GROUP BY service",
 }
 
 
