@@ -15,7 +15,8 @@ int store_unnamed(struct store *store, const char *build_id, uint32_t from_id,
 
 	(void)err; /* nothing can fail, but every question has it */
 	(void)pthread_rwlock_rdlock(&store->names_lock); /* never fails: not held by us */
-	wanted = strings_find(&store->names.profile->strings, build_id);
+	wanted = store->names.profile ? strings_find(&store->names.profile->strings, build_id)
+				      : ID_NONE; /* it could not be opened again: no names at all */
 	for (i = from_id; i < store->names.locations.count; i++) {
 		const struct names_location *location = &store->names.locations.items[i];
 		struct store_address address = {(uint32_t)i, store->generation, location->vaddr};
@@ -54,13 +55,14 @@ int store_unnamed_modules(struct store *store, store_unnamed_fn each, void *self
 {
 	SCOPED(mem) struct unnamed *unnamed = NULL;
 	const struct profile *profile;
-	size_t count;
+	size_t count = 0;
 	size_t i;
 
 	(void)pthread_rwlock_rdlock(&store->names_lock); /* never fails: not held by us */
 	profile = store->names.profile;
-	count = profile->strings.entries.count;
-	unnamed = calloc(count, sizeof(*unnamed));
+	if (profile) /* or it could not be opened again */
+		count = profile->strings.entries.count;
+	unnamed = calloc(count + 1, sizeof(*unnamed));
 	if (unnamed)
 		count_unnamed(&store->names, unnamed);
 	for (i = 0; unnamed && i < count; i++) {

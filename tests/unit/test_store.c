@@ -639,6 +639,33 @@ static void names_of_ids_from_before_a_failure_are_refused(void **state)
 	fail_with(store_set_names(world->store, &naming, 1, &err), &err);
 }
 
+static bool refuse_module(void *self, const struct store_unnamed_module *module)
+{
+	(void)self;
+	fail_msg("%s has no name", module->build_id);
+	return false;
+}
+
+static bool refuse_address(void *self, const struct store_address *address)
+{
+	(void)self;
+	fail_msg("%u has no name", address->id);
+	return false;
+}
+
+/* As after memory was too short to open it again. */
+static void a_store_without_names_has_none_to_look_up(void **state)
+{
+	struct world *world = *state;
+	struct names kept = world->store->names;
+	struct error err = {0};
+
+	world->store->names = (struct names){0};
+	fail_with(store_unnamed_modules(world->store, refuse_module, NULL, &err), &err);
+	fail_with(store_unnamed(world->store, "0102", 0, refuse_address, NULL, &err), &err);
+	world->store->names = kept;
+}
+
 static void hostile_texts_are_stored_as_text(void **state)
 {
 	struct world *world = *state;
@@ -683,6 +710,7 @@ int main(void)
 		TEST(too_many_series_lose_their_labels),
 		TEST(symbols_that_come_late_improve_old_profiles),
 		TEST(names_of_ids_from_before_a_failure_are_refused),
+		TEST(a_store_without_names_has_none_to_look_up),
 		TEST(hostile_texts_are_stored_as_text),
 	};
 	const struct CMUnitTest none[] = {cmocka_unit_test(the_store_needs_duckdb)};
