@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -19,6 +20,7 @@
 #include "symbol/symbol_file.h"
 
 #define SUFFIX ".debug"
+#define UNFINISHED ".tmp"
 #define ID_MIN_BYTES 8u
 
 static void scope_release_elf(struct elf_file **elf)
@@ -58,6 +60,20 @@ static struct symbol_file_entry *find(struct symbol_folder *folder, const struct
 	return NULL;
 }
 
+/* Removes what a server that was killed had begun to write: "cdef….debug.PID.tmp". */
+static void remove_unfinished(const char *folder, const char *name)
+{
+	const char *suffix = strstr(name, SUFFIX ".");
+	char path[PATH_MAX];
+
+	if (!suffix || strlen(name) < strlen(UNFINISHED) ||
+	    strcmp(name + strlen(name) - strlen(UNFINISHED), UNFINISHED) != 0 ||
+	    snprintf(path, sizeof(path), "%s/%s", folder, name) >= PATH_MAX)
+		return;
+	if (unlink(path) < 0)
+		log_info("cannot remove %s", path);
+}
+
 /* A file that is there: "ab" and "cdef….debug". Others are not ours and stay. */
 static int note_file(struct symbol_folder *folder, const char *first, const char *name)
 {
@@ -90,8 +106,10 @@ static int note_folder(struct symbol_folder *folder, const char *root, const cha
 	if (strlen(first) != 2 || snprintf(path, sizeof(path), "%s/%s", root, first) >= PATH_MAX)
 		return 0;
 	files = opendir(path);
-	while (files && r == 0 && (item = readdir(files)))
+	while (files && r == 0 && (item = readdir(files))) {
+		remove_unfinished(path, item->d_name);
 		r = note_file(folder, first, item->d_name);
+	}
 	if (files)
 		(void)closedir(files); /* only read from */
 	return r;
@@ -159,17 +177,32 @@ static void forget(struct symbol_folder *folder, struct symbol_file_entry *entry
 	*entry = folder->files.items[--folder->files.count];
 }
 
-/* Removes what was written longest ago until there is room. */
-static void make_room(struct symbol_folder *folder, uint64_t bytes)
+/* What was written longest ago, but not the file of a build id; NULL: there is no other. */
+static struct symbol_file_entry *find_oldest(struct symbol_folder *folder,
+					     const struct build_id *except)
 {
-	while (folder->files.count > 0 && (folder->bytes + bytes > folder->max_bytes ||
-					   folder->files.count >= SYMBOL_FOLDER_FILES_MAX)) {
-		struct symbol_file_entry *oldest = &folder->files.items[0];
+	struct symbol_file_entry *oldest = NULL;
+
+	for (size_t i = 0; i < folder->files.count; i++)
+		if ((!oldest || folder->files.items[i].written_ns < oldest->written_ns) &&
+		    !build_id_equal(&folder->files.items[i].build_id, except))
+			oldest = &folder->files.items[i];
+	return oldest;
+}
+
+/* Removes the oldest until there is room for a file, which replaces the one of its build id. */
+static void make_room(struct symbol_folder *folder, uint64_t bytes, const struct build_id *id)
+{
+	const struct symbol_file_entry *known = find(folder, id);
+	uint64_t known_bytes = known ? known->bytes : 0;
+	size_t known_count = known ? 1 : 0;
+	struct symbol_file_entry *oldest;
+
+	while ((folder->bytes - known_bytes + bytes > folder->max_bytes ||
+		folder->files.count - known_count >= SYMBOL_FOLDER_FILES_MAX) &&
+	       (oldest = find_oldest(folder, id))) {
 		char path[PATH_MAX];
 
-		for (size_t i = 1; i < folder->files.count; i++)
-			if (folder->files.items[i].written_ns < oldest->written_ns)
-				oldest = &folder->files.items[i];
 		if (put_path(folder, &oldest->build_id, true, path) && remove(path) < 0)
 			log_info("cannot remove %s", path);
 		forget(folder, oldest);
@@ -182,7 +215,7 @@ static int write_file(struct symbol_folder *folder, const struct build_id *id, c
 {
 	struct symbol_file_entry entry = {
 		.build_id = *id, .bytes = size, .written_ns = (int64_t)clock_realtime_ns()};
-	struct symbol_file_entry *known = find(folder, id);
+	struct symbol_file_entry *known;
 	char directory[PATH_MAX];
 	char path[PATH_MAX];
 	int r;
@@ -194,16 +227,21 @@ static int write_file(struct symbol_folder *folder, const struct build_id *id, c
 	}
 	if (!put_path(folder, id, false, directory) || !put_path(folder, id, true, path))
 		return error_file(err, -ENAMETOOLONG, "cannot write below %s", folder->path);
-	if (known)
-		forget(folder, known);
-	make_room(folder, size);
+	/* Before the file: one that is not listed would never be removed. */
+	if (vec_reserve(&folder->files, folder->files.count + 1) < 0)
+		return error_set(err, -ENOMEM, "out of memory");
+	make_room(folder, size, id);
 	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
 		return error_file(err, -errno, "cannot create %s", directory);
 	r = outfile_write(path, NULL, data, size, err);
 	if (r < 0)
-		return r;
+		return r; /* the old file is still there, and still listed */
+	known = find(folder, id);
+	if (known)
+		forget(folder, known);
 	folder->bytes += size;
-	return vec_push(&folder->files, entry) < 0 ? error_set(err, -ENOMEM, "out of memory") : 0;
+	folder->files.items[folder->files.count++] = entry;
+	return 0;
 }
 
 /* How many functions are kept for a build id; 0: none, or they cannot be read. */
