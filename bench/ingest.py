@@ -31,7 +31,7 @@ TIMEOUT_S = 120
 Load = collections.namedtuple("Load", "agents every_s windows rows")
 LONG = Load(500, 10, 60, 600)
 QUICK = Load(50, 1, 10, 600)
-Found = collections.namedtuple("Found", "said hosts lost cpu_s took_s memory_mb")
+Found = collections.namedtuple("Found", "said hosts lost cpu_s took_s memory_mb commits")
 
 
 class Server:
@@ -65,6 +65,11 @@ class Server:
     def get(self, path):
         with urllib.request.urlopen(self.url + path, timeout=TIMEOUT_S) as answer:
             return json.load(answer)
+
+    def commits(self):
+        """How many transactions the store took."""
+        with urllib.request.urlopen(self.url + "/metrics", timeout=TIMEOUT_S) as answer:
+            return int(re.search(r"^wick_store_commits_total (\d+)", answer.read().decode(), re.M).group(1))
 
     def cpu_s(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -108,7 +113,8 @@ def run(build, folder, load, crash=False):
             cpu_s = 0
         said, hosts = read_output(client.stdout)
         assert client.wait() == 0, "ingest_bench has failed"
-        found = Found(said, hosts, None, server.cpu_s() - cpu_s, time.monotonic() - begin, server.memory_mb())
+        found = Found(said, hosts, None, server.cpu_s() - cpu_s, time.monotonic() - begin, server.memory_mb(),
+                      server.commits())
         server.kill()
         server.start()  # what was acknowledged is on disk
         there = answered(server)
@@ -143,7 +149,8 @@ def rows(build, folder, quick):
                 NONE, f"p99 ≤ {P99_GOAL_MS} ms", p99 <= P99_GOAL_MS),
             Row(f"{what}: server's CPU and memory", NONE,
                 f"{found.cpu_s / windows * 1000:.1f} ms a window, {found.cpu_s / found.took_s * 100:.0f} % of a core, "
-                f"{found.memory_mb:.0f} MB", NONE, NONE, None)]
+                f"{found.memory_mb:.0f} MB, {windows / found.commits:.1f} windows a transaction (the agents took "
+                f"{found.said['cpu-s'][0] / windows * 1000:.1f} ms a window)", NONE, NONE, None)]
 
 
 def main():

@@ -14,7 +14,8 @@
  * What the server does not take is sent again after a second, as an agent does. The latency is
  * counted from when a window was due, not from when this program came to send it.
  *
- * Output: "name number…" in lines, and "host NAME SAMPLES VALUE" of what was acknowledged.
+ * Output: "name number…" in lines, and "host NAME SAMPLES VALUE" of what was acknowledged. CPU time
+ *is that of sending alone.
  */
 
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,6 +83,7 @@ struct fleet {
 	uint64_t rows;     /* of a window */
 	uint64_t clock_ns; /* of all agents, since 1970: the end of their windows */
 	uint64_t start_ns;
+	double cpu_s; /* of sending */
 	struct agent *items;
 };
 
@@ -336,9 +339,19 @@ static void prepare(struct fleet *fleet)
 	}
 }
 
+static double cpu_s(void)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
 static void run(struct fleet *fleet)
 {
 	pthread_attr_t attributes;
+	double before_s = cpu_s();
 
 	/* Neither can fail with these arguments. */
 	(void)pthread_attr_init(&attributes);
@@ -351,6 +364,7 @@ static void run(struct fleet *fleet)
 	for (uint64_t i = 0; i < fleet->agents; i++)
 		(void)pthread_join(fleet->items[i].thread, NULL); /* it was created above */
 	(void)pthread_attr_destroy(&attributes);
+	fleet->cpu_s = cpu_s() - before_s;
 }
 
 static int by_number(const void *a, const void *b)
@@ -420,6 +434,7 @@ static void print_all(const struct fleet *fleet)
 	if (problem)
 		(void)fprintf(stderr, "%s: %s\n", problem->host, problem->problem);
 	(void)printf("bytes-of-a-window %zu\n", fleet->items[0].windows[0].size);
+	(void)printf("cpu-s %.2f\n", fleet->cpu_s);
 	print_times(fleet);
 }
 
