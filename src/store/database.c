@@ -208,6 +208,18 @@ static enum duckdb_type type_of(char letter)
 	}
 }
 
+static struct duckdb_logical_type *make_type(const struct duckdb_library *library, char letter)
+{
+	struct duckdb_logical_type *text = library->create_logical_type(type_of(letter));
+	struct duckdb_logical_type *map;
+
+	if (letter != 'm')
+		return text;
+	map = library->create_map_type(text, text);
+	library->destroy_logical_type(&text);
+	return map;
+}
+
 static void find_columns(struct appender *appender)
 {
 	const struct duckdb_library *library = &appender->database->library;
@@ -237,7 +249,7 @@ int appender_open(struct appender *appender, struct database *database,
 		return appender->result;
 	}
 	for (i = 0; i < appender->column_count; i++)
-		logical[i] = library->create_logical_type(type_of(types[i]));
+		logical[i] = make_type(library, types[i]);
 	appender->chunk = library->create_data_chunk(logical, appender->column_count);
 	for (i = 0; i < appender->column_count; i++)
 		library->destroy_logical_type(&logical[i]);
@@ -273,6 +285,37 @@ void appender_put_text(struct appender *appender, unsigned int column, size_t ro
 
 	library->vector_assign_string_element(
 		library->data_chunk_get_vector(appender->chunk, column), row, text);
+}
+
+void appender_put_pair(struct appender *appender, unsigned int column, size_t row, const char *key,
+		       const char *value)
+{
+	const struct duckdb_library *library = &appender->database->library;
+	struct duckdb_vector *map = library->data_chunk_get_vector(appender->chunk, column);
+	struct duckdb_list_part *part = (struct duckdb_list_part *)appender->columns[column] + row;
+	uint64_t at = library->list_vector_get_size(map);
+	struct duckdb_vector *pairs;
+
+	if (library->list_vector_reserve(map, at + 1) != DUCKDB_OK ||
+	    library->list_vector_set_size(map, at + 1) != DUCKDB_OK) {
+		appender->result = error_set(appender->err, -ENOMEM, "out of memory");
+		return;
+	}
+	pairs = library->list_vector_get_child(map);
+	library->vector_assign_string_element(library->struct_vector_get_child(pairs, 0), at, key);
+	library->vector_assign_string_element(library->struct_vector_get_child(pairs, 1), at,
+					      value);
+	part->count++;
+}
+
+/* An empty map begins where the next one does. */
+void appender_begin_map(struct appender *appender, unsigned int column, size_t row)
+{
+	const struct duckdb_library *library = &appender->database->library;
+	struct duckdb_vector *map = library->data_chunk_get_vector(appender->chunk, column);
+
+	((struct duckdb_list_part *)appender->columns[column])[row] =
+		(struct duckdb_list_part){.first = library->list_vector_get_size(map)};
 }
 
 int appender_close(struct appender *appender)

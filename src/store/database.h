@@ -58,7 +58,7 @@ const void *answer_column(const struct answer *answer, unsigned int column);
 /* A text of the chunk, which does not end with NUL. Returns its size. */
 size_t answer_text(const struct answer *answer, unsigned int column, size_t row, const char **ret);
 
-#define APPENDER_COLUMNS_MAX 6
+#define APPENDER_COLUMNS_MAX 8
 
 /* A bulk insert into a table, column by column. Starts with appender_open(), ends with _close(). */
 struct appender {
@@ -73,7 +73,10 @@ struct appender {
 	struct error *err;
 };
 
-/* types has a letter for each column: b(oolean) u(int32) U(int64) I(nt64) t(ext). Borrows err. */
+/*
+ * types has a letter for each column: b(oolean) u(int32) U(int64) I(nt64) t(ext) m(ap of texts).
+ * Borrows err.
+ */
 int appender_open(struct appender *appender, struct database *database,
 		  struct duckdb_connection *connection, const char *table, const char *types,
 		  struct error *err);
@@ -81,6 +84,10 @@ int appender_open(struct appender *appender, struct database *database,
 size_t appender_row(struct appender *appender);
 void appender_put_text(struct appender *appender, unsigned int column, size_t row,
 		       const char *text);
+/* Makes the map of a new row, which is empty; then adds pairs to it. */
+void appender_begin_map(struct appender *appender, unsigned int column, size_t row);
+void appender_put_pair(struct appender *appender, unsigned int column, size_t row, const char *key,
+		       const char *value);
 int appender_close(struct appender *appender); /* 0, or the first failure */
 
 static inline void appender_put_u32(struct appender *appender, unsigned int column, size_t row,

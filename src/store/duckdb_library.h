@@ -39,6 +39,12 @@ struct duckdb_text {
 	const char *text;
 };
 
+/* A list or map in a vector: a part of the vector of all items. */
+struct duckdb_list_part {
+	uint64_t first;
+	uint64_t count;
+};
+
 /* What a function returns. */
 enum duckdb_state { DUCKDB_OK = 0, DUCKDB_ERROR = 1 };
 
@@ -81,7 +87,15 @@ struct duckdb_library {
 	void (*vector_assign_string_element)(struct duckdb_vector *vector, uint64_t row,
 					     const char *text);
 	uint64_t (*vector_size)(void);
+	struct duckdb_vector *(*list_vector_get_child)(struct duckdb_vector *vector);
+	uint64_t (*list_vector_get_size)(struct duckdb_vector *vector);
+	enum duckdb_state (*list_vector_set_size)(struct duckdb_vector *vector, uint64_t size);
+	enum duckdb_state (*list_vector_reserve)(struct duckdb_vector *vector, uint64_t size);
+	struct duckdb_vector *(*struct_vector_get_child)(struct duckdb_vector *vector,
+							 uint64_t index);
 	struct duckdb_logical_type *(*create_logical_type)(enum duckdb_type type);
+	struct duckdb_logical_type *(*create_map_type)(struct duckdb_logical_type *key,
+						       struct duckdb_logical_type *value);
 	void (*destroy_logical_type)(struct duckdb_logical_type **type);
 	enum duckdb_state (*appender_create)(struct duckdb_connection *connection,
 					     const char *schema, const char *table,
