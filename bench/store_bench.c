@@ -117,6 +117,7 @@ struct day {
 	double append_s; /* of wall */
 	double append_cpu_s;
 	double slowest_s;
+	double costliest_s; /* of CPU */
 	double maintain_s;
 	double maintain_cpu_s;
 };
@@ -184,9 +185,12 @@ static void append(struct day *day, uint32_t host, uint32_t start_s)
 	check(store_append(day->store, &batch, &err), &err);
 	took_s = (double)(clock_monotonic_ns() - begin_ns) / 1e9;
 	day->append_s += took_s;
-	day->append_cpu_s += cpu_s() - cpu;
+	cpu = cpu_s() - cpu;
+	day->append_cpu_s += cpu;
 	if (took_s > day->slowest_s)
 		day->slowest_s = took_s;
+	if (cpu > day->costliest_s)
+		day->costliest_s = cpu;
 	day->row_count += batch.row_count;
 }
 
@@ -314,7 +318,7 @@ static void fill(struct store *store, double millions, uint32_t window_s)
 	(void)printf("rows %" PRIu64 "\n", stats.rows);
 	(void)printf("append %.3f %.3f\n", day->append_s, day->append_cpu_s);
 	(void)printf("append-rows-per-second %.0f\n", (double)day->row_count / day->append_s);
-	(void)printf("append-slowest %.3f 0\n", day->slowest_s);
+	(void)printf("append-slowest %.3f %.3f\n", day->slowest_s, day->costliest_s);
 	(void)printf("sort %.3f %.3f\n", day->maintain_s, day->maintain_cpu_s);
 	(void)printf("bytes-per-row %.3f\n", (double)stats.file_bytes / (double)stats.rows);
 	(void)printf("bytes-of-names %.0f\n", (double)(stats.bytes - stats.file_bytes));
