@@ -85,6 +85,17 @@ static uint32_t module_string(struct loader *loader, const struct module *module
 	return strings_add(&loader->profile->strings, module ? module->path : "");
 }
 
+/* Stores the build id of a module, unless that of its path is known to be the same. 0 or -ENOMEM.
+ */
+static int note_module(struct loader *loader, uint32_t path, const struct module *module)
+{
+	const struct profile_module *known = profile_find_module(loader->profile, path);
+
+	if (!module || (known && build_id_equal(&known->build_id, &module->build_id)))
+		return 0;
+	return profile_module(loader->profile, module->path, &module->build_id);
+}
+
 /* Names the functions at an address, outermost first, as a profile stores them. */
 static int make_lines(struct loader *loader, const struct symbol_frame *frames, size_t count,
 		      struct owner owner, struct profile_line *lines)
@@ -176,7 +187,7 @@ static uint32_t locate_place(struct loader *loader, uint32_t frame_id)
 		       (struct owner){key.module, (enum function_origin)origin,
 				      home_of(loader, frame, &frames[count - 1]), MODULE_NONE},
 		       lines) < 0 ||
-	    (in && profile_module_of(loader->profile, key.module, &in->build_id) < 0))
+	    note_module(loader, key.module, in) < 0)
 		return ID_NONE;
 	key.line_count = (uint32_t)count;
 	at = profile_location_of(loader->profile, key, lines);
@@ -229,7 +240,7 @@ uint32_t loader_locate(struct loader *loader, uint32_t frame_id, bool exact)
 				      home_of(loader, frame, &kept[count - 1]), judged.module},
 		       lines) < 0)
 		return ID_NONE;
-	if (in && profile_module_of(loader->profile, key.module, &in->build_id) < 0)
+	if (note_module(loader, key.module, in) < 0)
 		return ID_NONE;
 	/* Names may come later: the address is then the one that they are looked up by. */
 	key.vaddr = loader->options->no_files && quality >= SYMBOL_NONE ? address : frame->b;

@@ -141,6 +141,7 @@ uint32_t profile_location(struct profile *profile, const char *module, uint64_t 
 	return key.module == ID_NONE ? ID_NONE : profile_location_of(profile, key, lines);
 }
 
+/* key has all but first_line. */
 uint32_t profile_location_of(struct profile *profile, struct profile_location key,
 			     const struct profile_line *lines)
 {
@@ -208,25 +209,21 @@ const struct profile_module *profile_find_module(const struct profile *profile, 
 int profile_module(struct profile *profile, const char *path, const struct build_id *build_id)
 {
 	uint32_t id = strings_add(&profile->strings, path);
-
-	return id == ID_NONE ? -ENOMEM : profile_module_of(profile, id, build_id);
-}
-
-int profile_module_of(struct profile *profile, uint32_t path, const struct build_id *build_id)
-{
 	size_t i;
 
+	if (id == ID_NONE)
+		return -ENOMEM;
 	for (i = 0; i < profile->modules.count; i++) {
 		struct profile_module *known = &profile->modules.items[i];
 
-		if (known->path != path)
+		if (known->path != id)
 			continue;
 		if (!build_id_equal(&known->build_id, build_id))
 			known->build_id = (struct build_id){0};
 		return 0;
 	}
 	return vec_push(&profile->modules,
-			(struct profile_module){.path = path, .build_id = *build_id});
+			(struct profile_module){.path = id, .build_id = *build_id});
 }
 
 /* The entry, created with zero values when missing. */

@@ -197,13 +197,11 @@ static inline uint32_t profile_line_file(const struct profile *profile, struct p
 uint32_t profile_function(struct profile *profile, const char *name, const char *file,
 			  const char *module, enum function_origin origin);
 uint32_t profile_function_of(struct profile *profile, const struct profile_function *key);
-/* The id of a function that may be missing: then ID_NONE. */
+/* The id of a function that may be missing: then ID_NONE. The other prefetches what it reads. */
 uint32_t profile_find_function(const struct profile *profile, const struct profile_function *key);
-/* Prefetches what profile_find_function() will read first. */
 void profile_prefetch_function(const struct profile *profile, const struct profile_function *key);
 uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,
 			  const struct profile_line *lines, uint32_t line_count);
-/* key has all but first_line. */
 uint32_t profile_location_of(struct profile *profile, struct profile_location key,
 			     const struct profile_line *lines);
 uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, const char *comm,
@@ -211,9 +209,6 @@ uint32_t profile_thread(struct profile *profile, uint32_t pid, uint32_t tid, con
 
 /* Sets the build id of a path. 0 or -ENOMEM. */
 int profile_module(struct profile *profile, const char *path, const struct build_id *build_id);
-/* The same for a path that is a string id. */
-int profile_module_of(struct profile *profile, uint32_t path, const struct build_id *build_id);
-
 /* What is known about the module of a path (a string id), or NULL. */
 const struct profile_module *profile_find_module(const struct profile *profile, uint32_t path);
 
@@ -222,7 +217,6 @@ const struct profile_module *profile_find_module(const struct profile *profile, 
  * the ends of int64_t. 0 or -ENOMEM.
  */
 int profile_add(struct profile *profile, uint32_t stack, uint32_t thread, const int64_t *values);
-
 /* The same for an entry with a state, whose sums profile_add_state() keeps. */
 int profile_add_entry(struct profile *profile, struct profile_entry key, const int64_t *values);
 
