@@ -54,6 +54,8 @@ struct agent {
 	/* At the start of the window: */
 	struct engine_stats before;
 	uint64_t own_before_ns;
+	uint64_t builders_ns;        /* of sessions that are closed */
+	uint64_t tick_ns;            /* when to call tick() again */
 	VEC(struct window_gap) gaps; /* of the open window */
 	struct memory_guard memory;
 	uint64_t memory_look_ns; /* when to look at it again */
@@ -79,6 +81,12 @@ static bool meet(void *self, const struct dictionary *dictionary, uint32_t proce
 	return services_meet(agent->services, dictionary, process);
 }
 
+/* Of those that read symbols. Recordings of --heap and others are not part of the budget. */
+static uint64_t builders_ns(const struct agent *agent)
+{
+	return agent->builders_ns + live_profile_builders_ns(agent->live);
+}
+
 static void begin_window(struct agent *agent, uint64_t start_ns)
 {
 	uint64_t rss;
@@ -87,7 +95,7 @@ static void begin_window(struct agent *agent, uint64_t start_ns)
 	agent->sequence++;
 	live_session_stats(agent->watch, &agent->before);
 	own_process_usage(&agent->own_before_ns, &rss);
-	agent->own_before_ns += own_process_children_ns(); /* they read symbols */
+	agent->own_before_ns += builders_ns(agent);
 }
 
 /* The first window begins at start_ns. */
@@ -134,6 +142,8 @@ static int open_session(struct agent *agent, uint64_t start_ns, struct error *er
 
 static void close_session(struct agent *agent)
 {
+	if (agent->live)
+		agent->builders_ns = builders_ns(agent);
 	(void)live_session_close(agent->watch); /* it started no program */
 	live_profile_free(agent->live);
 	agent->watch = NULL;
@@ -180,7 +190,7 @@ static void look_at_costs(struct agent *agent, uint64_t end_ns)
 
 	live_session_stats(agent->watch, &now);
 	own_process_usage(&own_ns, &peak_bytes);
-	own_ns += own_process_children_ns();
+	own_ns += builders_ns(agent);
 	agent->stats.rss_bytes = own_process_resident_bytes();
 	seen_ns = now.samples.seen_ns - agent->before.samples.seen_ns;
 	agent->stats.asked_hz = agent->config->sampling.frequency_hz;
@@ -413,6 +423,14 @@ static void look_at_orders(struct agent *agent, uint64_t now_ns)
 	log_info("burst %s: %u Hz for %u s", order.id, order.rate_hz, order.seconds);
 }
 
+static void tick(struct agent *agent, uint64_t now_ns)
+{
+	if (!agent->config->tick || now_ns < agent->tick_ns)
+		return;
+	agent->tick_ns = now_ns + NS_PER_SEC;
+	agent->config->tick(agent->config->self);
+}
+
 static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)
 {
 	uint64_t due_ns = agent->start_ns + agent->config->window_ns + GRACE_NS;
@@ -434,6 +452,7 @@ static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	look_at_orders(agent, now_ns);
+	tick(agent, now_ns);
 	if (*ret_events & WATCH_RELOAD)
 		agent->config->reload(agent->config->self, agent);
 	return look_at_memory(agent, now_ns, err);

@@ -58,6 +58,8 @@ struct agent_config {
 	void (*notice)(void *self, const char *text);
 	/* Called after each window, and when a pause begins or ends; optional. */
 	void (*changed)(void *self, const struct agent_stats *stats);
+	/* Called about once a second; optional. */
+	void (*tick)(void *self);
 	/* Called on SIGHUP with the agent, for agent_reload(); optional. */
 	void (*reload)(void *self, struct agent *agent);
 	void *self;

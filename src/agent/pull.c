@@ -29,6 +29,7 @@
 #define DRAIN_S 10u
 #define MAX_BODY_BYTES 4096u /* nothing is sent to us */
 #define REQUEST_TIMEOUT_S 10u
+#define ANSWER_TIMEOUT_S 60u /* of up to 64 MB */
 
 struct pull {
 	struct pull_config config;
@@ -278,6 +279,7 @@ static int start(struct pull *pull, struct error *err)
 		.max_running = MAX_CAPTURES + 2,
 		.timeout_s = 2 * MAX_SECONDS,
 		.request_timeout_s = REQUEST_TIMEOUT_S,
+		.answer_timeout_s = ANSWER_TIMEOUT_S,
 		.requests_per_second = 20,
 		.request_burst = 40,
 		.routes = routes,

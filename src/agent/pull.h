@@ -46,7 +46,7 @@ void pull_close(struct pull *pull); /* ends what is being recorded; NULL is fine
 /* While it is paused, no recording begins. NULL is fine. */
 void pull_pause(struct pull *pull, bool paused);
 
-/* Ends connections of clients that take too long. Call it with each window; NULL is fine. */
+/* Ends connections of clients that take too long. Call it each second; NULL is fine. */
 void pull_tidy(struct pull *pull);
 
 uint16_t pull_port(const struct pull *pull);

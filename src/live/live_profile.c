@@ -76,7 +76,8 @@ struct live_profile {
 	struct slice slices[SLICES];
 	struct sums all;
 	struct live_forgotten forgotten;
-	uint64_t lost; /* of all */
+	uint64_t lost;        /* of all */
+	uint64_t builders_ns; /* of symbolisers that are gone */
 };
 
 _Static_assert(offsetof(struct live_profile, dictionary) == 0, "the dictionary must come first");
@@ -712,11 +713,19 @@ void live_profile_hurry(struct live_profile *live, bool hurried)
 	symboliser_hurry(live->loader.symboliser, hurried);
 }
 
+uint64_t live_profile_builders_ns(const struct live_profile *live)
+{
+	const struct symboliser *symboliser = live->loader.symboliser;
+
+	return live->builders_ns + (symboliser ? symboliser_builders_ns(symboliser) : 0);
+}
+
 int live_profile_tidy(struct live_profile *live, struct error *err)
 {
 	struct loader *loader = &live->loader;
 	int r;
 
+	live->builders_ns = live_profile_builders_ns(live);
 	symboliser_free(loader->symboliser);
 	loader->symboliser = NULL;
 	cache_dir_fini(&loader->cache);

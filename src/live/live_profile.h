@@ -109,6 +109,8 @@ int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit
 
 /* Whether names are needed soon: what other processes prepare at idle priority gets a CPU. */
 void live_profile_hurry(struct live_profile *live, bool hurried);
+/* CPU time of the processes that have prepared them. */
+uint64_t live_profile_builders_ns(const struct live_profile *live);
 
 /*
  * A stack of the dictionary with names, as a stack of *ret. Call live_profile_name() first. Valid

@@ -29,6 +29,7 @@ struct link {
 	int fd;
 	uint64_t since_ns; /* when the client began to send, or to read the answer */
 	bool busy;         /* it waits for us */
+	bool answering;    /* the client reads */
 	bool ended;        /* by http_server_tidy() */
 };
 
@@ -287,6 +288,7 @@ static void mark(struct http_server *server, struct link *link, bool busy)
 		return;
 	(void)pthread_mutex_lock(&server->lock);
 	link->busy = busy;
+	link->answering = !busy;
 	link->since_ns = clock_monotonic_ns();
 	(void)pthread_mutex_unlock(&server->lock);
 }
@@ -454,16 +456,24 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
 	}
 }
 
+static uint64_t limit_ns(const struct http_server *server, const struct link *link)
+{
+	const struct http_server_config *config = &server->config;
+
+	return NS_PER_SEC * (link->answering && config->answer_timeout_s > 0
+				     ? config->answer_timeout_s
+				     : config->request_timeout_s);
+}
+
 void http_server_tidy(struct http_server *server)
 {
-	uint64_t limit_ns = server->config.request_timeout_s * NS_PER_SEC;
 	uint64_t now_ns = clock_monotonic_ns();
 	struct link *link;
 
 	/* The library closes a descriptor after on_connection(): in the list it is valid. */
 	(void)pthread_mutex_lock(&server->lock);
 	for (link = server->links; link; link = link->next) {
-		if (link->busy || link->ended || now_ns < link->since_ns + limit_ns)
+		if (link->busy || link->ended || now_ns < link->since_ns + limit_ns(server, link))
 			continue;
 		(void)shutdown(link->fd, SHUT_RDWR); /* its thread sees the end and closes */
 		link->ended = true;
@@ -485,8 +495,10 @@ static void on_completed(void *self, struct MHD_Connection *connection, void **c
 	(void)pthread_mutex_lock(&server->lock);
 	server->stats.bodies_bytes -= exchange->reserved;
 	server->open--;
-	if (exchange->link)
+	if (exchange->link) {
 		exchange->link->since_ns = clock_monotonic_ns();
+		exchange->link->answering = false;
+	}
 	(void)pthread_cond_broadcast(&server->changed);
 	(void)pthread_mutex_unlock(&server->lock);
 	bytes_fini(&exchange->body);

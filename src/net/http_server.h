@@ -86,6 +86,7 @@ struct http_server_config {
 	unsigned int max_running;       /* handlers at once */
 	unsigned int timeout_s;         /* without progress */
 	unsigned int request_timeout_s; /* for all of a request, and for all of its answer */
+	unsigned int answer_timeout_s;  /* for all of an answer instead; 0: the same */
 	double requests_per_second;     /* of one client; 0: no limit */
 	double request_burst;
 	const struct http_route *routes;

@@ -22,23 +22,18 @@ void own_process_raise_limits(void)
 	}
 }
 
-static uint64_t used_cpu_ns(int who)
+static uint64_t used_cpu_ns(void)
 {
 	struct rusage usage;
 
-	(void)getrusage(who, &usage); /* cannot fail */
+	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
 	return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * NS_PER_SEC +
 	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * NS_PER_US;
 }
 
-uint64_t own_process_children_ns(void)
-{
-	return used_cpu_ns(RUSAGE_CHILDREN);
-}
-
 void own_process_usage(uint64_t *ret_cpu_ns, uint64_t *ret_rss_bytes)
 {
-	*ret_cpu_ns = used_cpu_ns(RUSAGE_SELF);
+	*ret_cpu_ns = used_cpu_ns();
 	*ret_rss_bytes = process_peak_bytes();
 }
 

@@ -12,9 +12,6 @@ void own_process_raise_limits(void);
 /* CPU time, and the most memory that was resident at once. */
 void own_process_usage(uint64_t *ret_cpu_ns, uint64_t *ret_rss_bytes);
 
-/* The CPU time of children that were waited for. */
-uint64_t own_process_children_ns(void);
-
 /* The memory that is resident now; 0 if it cannot be read. */
 uint64_t own_process_resident_bytes(void);
 

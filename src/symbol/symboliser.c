@@ -387,6 +387,11 @@ void symboliser_hurry(struct symboliser *symboliser, bool hurried)
 	table_builder_hurry(&symboliser->builder, hurried);
 }
 
+uint64_t symboliser_builders_ns(const struct symboliser *symboliser)
+{
+	return symboliser->builder.cpu_ns;
+}
+
 bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,
 			 uint32_t module_id, uint64_t deadline_ns)
 {

@@ -111,8 +111,10 @@ void symboliser_set_time(struct symboliser *symboliser, uint64_t time_ns);
  */
 bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,
 			 uint32_t module_id, uint64_t deadline_ns);
-/* Whether that has normal priority from now on. */
+/* Whether that has a low priority instead from now on. */
 void symboliser_hurry(struct symboliser *symboliser, bool hurried);
+/* CPU time of those processes that have ended. */
+uint64_t symboliser_builders_ns(const struct symboliser *symboliser);
 
 /*
  * Resolves an ELF vaddr of a module. Frames are ordered innermost first: the last one is the

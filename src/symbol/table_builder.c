@@ -23,6 +23,8 @@
 #define LOOK_NS (2 * NS_PER_MS)
 #define END_NS (10 * NS_PER_SEC)
 #define FIRST_FD 3 /* after those of input and output */
+/* A tenth of the CPU time that others get. */
+#define HURRIED_NICE 10
 
 static bool is_needed(const struct module *module, const struct symbol_search *search)
 {
@@ -37,11 +39,13 @@ static bool is_needed(const struct module *module, const struct symbol_search *s
 	return !disk_table_exists(search->tables, &file);
 }
 
-static void set_policy(pid_t pid, int policy)
+static void set_policy(pid_t pid, int policy, int nice)
 {
 	const struct sched_param none = {0};
 
-	(void)sched_setscheduler(pid, policy, &none); /* else it runs as others do */
+	/* If one is not allowed, it is slower or faster. */
+	(void)sched_setscheduler(pid, policy, &none);
+	(void)setpriority(PRIO_PROCESS, (id_t)pid, nice);
 }
 
 /* One that never ends would keep all others from being built. */
@@ -83,28 +87,36 @@ static bool start(struct table_builder *builder, const struct module *module, ui
 		run_child(module, module_id, search, parent);
 	if (pid < 0)
 		return false;
-	set_policy(pid, builder->hurried ? SCHED_OTHER : SCHED_IDLE);
+	set_policy(pid, builder->hurried ? SCHED_OTHER : SCHED_IDLE, HURRIED_NICE);
 	limit_time(pid);
 	builder->pid = pid;
 	builder->module = module_id;
 	return true;
 }
 
+static uint64_t used_ns(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * NS_PER_SEC + (uint64_t)time->tv_usec * NS_PER_US;
+}
+
 /* Whether the process has ended. While somebody waits for that, it gets its CPU. */
 static bool has_ended(struct table_builder *builder, uint64_t deadline_ns)
 {
 	const struct timespec moment = {.tv_nsec = LOOK_NS};
+	struct rusage usage;
 	int status = 0;
 	pid_t r;
 
 	if (deadline_ns > 0)
-		set_policy(builder->pid, SCHED_OTHER);
-	while ((r = waitpid(builder->pid, &status, WNOHANG)) == 0 &&
+		set_policy(builder->pid, SCHED_OTHER, 0);
+	while ((r = wait4(builder->pid, &status, WNOHANG, &usage)) == 0 &&
 	       clock_monotonic_ns() < deadline_ns)
 		(void)nanosleep(&moment, NULL); /* a signal makes it shorter */
 	if (r == 0)
 		return false;
 	builder->pid = 0;
+	if (r > 0)
+		builder->cpu_ns += used_ns(&usage.ru_utime) + used_ns(&usage.ru_stime);
 	if (r > 0 && status != 0)
 		(void)vec_push(&builder->failed, builder->module); /* else it is tried again */
 	return true;
@@ -145,7 +157,7 @@ enum table_state table_builder_look(struct table_builder *builder, const struct 
 void table_builder_hurry(struct table_builder *builder, bool hurried)
 {
 	if (builder->pid > 0 && hurried && !builder->hurried)
-		set_policy(builder->pid, SCHED_OTHER);
+		set_policy(builder->pid, SCHED_OTHER, HURRIED_NICE);
 	builder->hurried = hurried;
 }
 

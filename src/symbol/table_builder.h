@@ -26,7 +26,8 @@ struct symbol_search;
 struct table_builder {
 	pid_t pid;            /* 0: none works */
 	uint32_t module;      /* the id of the one it works on */
-	bool hurried;         /* at normal priority; see table_builder_hurry() */
+	bool hurried;         /* not at idle priority; see table_builder_hurry() */
+	uint64_t cpu_ns;      /* of the processes that have ended */
 	VEC(uint32_t) failed; /* ids of modules whose process was killed or crashed */
 };
 
@@ -44,7 +45,10 @@ enum table_state table_builder_look(struct table_builder *builder, const struct 
 				    uint32_t module_id, const struct symbol_search *search,
 				    uint64_t deadline_ns);
 
-/* Whether processes work at normal priority from now on, the current one included. */
+/*
+ * Whether processes work at a low priority instead of idle priority from now on, the current one
+ * included: so they get on even if the CPUs are always busy.
+ */
 void table_builder_hurry(struct table_builder *builder, bool hurried);
 
 /* Ends the process. */

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -102,7 +103,7 @@ static void its_cpu_time_is_limited(void **state)
 	assert_int_equal(limit.rlim_max, TABLE_BUILDER_CPU_S);
 }
 
-static void who_hurries_has_normal_priority(void **state)
+static void who_hurries_still_yields_to_others(void **state)
 {
 	struct fixture *f = *state;
 
@@ -110,8 +111,27 @@ static void who_hurries_has_normal_priority(void **state)
 			 TABLE_PENDING);
 	table_builder_hurry(&f->builder, true);
 	assert_int_equal(sched_getscheduler(f->builder.pid), SCHED_OTHER);
+	assert_true(getpriority(PRIO_PROCESS, (id_t)f->builder.pid) >= 10);
 	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, UINT64_MAX),
 			 TABLE_READY);
+}
+
+/* An agent has other children, which have budgets of their own. */
+static void its_cpu_time_is_that_of_builders_alone(void **state)
+{
+	struct fixture *f = *state;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		while (clock() < CLOCKS_PER_SEC / 20)
+			continue;
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(f->builder.cpu_ns, 0);
+	assert_int_equal(table_builder_look(&f->builder, &f->module, 3, &f->search, UINT64_MAX),
+			 TABLE_READY);
+	assert_true(f->builder.cpu_ns > 0);
 }
 
 static void what_cannot_be_built_is_left_to_the_caller(void **state)
@@ -189,7 +209,8 @@ int main(void)
 		TEST(it_is_ready_when_the_table_is_there),
 		TEST(who_waits_need_not_ask_before),
 		TEST(its_cpu_time_is_limited),
-		TEST(who_hurries_has_normal_priority),
+		TEST(who_hurries_still_yields_to_others),
+		TEST(its_cpu_time_is_that_of_builders_alone),
 		TEST(what_cannot_be_built_is_left_to_the_caller),
 		TEST(a_file_that_killed_its_process_is_not_tried_again),
 		TEST(who_waits_does_so_until_the_deadline),

@@ -352,6 +352,12 @@ static void take_stats(void *self, const struct agent_stats *stats)
 		side_windows_pause(command->side, stats->paused != 0);
 	pull_pause(command->pull, stats->paused != 0);
 	publish_metrics(command);
+}
+
+static void tidy(void *self)
+{
+	struct agent_command *command = self;
+
 	pull_tidy(command->pull);
 }
 
@@ -488,6 +494,7 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 	config->output = delivery_output(command->delivery);
 	config->reload = reload;
 	config->changed = take_stats;
+	config->tick = tidy;
 	agent_signals_hold(&signals); /* who reads that it listens may end it at once */
 	r = open_pull(command, config, err);
 	if (r == 0)
