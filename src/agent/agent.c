@@ -306,6 +306,7 @@ static int end_window(struct agent *agent, uint64_t end_ns, uint64_t names_deadl
 	live_profile_drop(agent->live, end_ns);
 	begin_gaps(agent);
 	agent->had_burst = agent->burst_end_ns > 0;
+	(void)malloc_trim(0); /* what the window needed lies between what stays */
 	begin_window(agent, end_ns);
 	tell_change(agent);
 	return r;

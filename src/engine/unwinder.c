@@ -57,7 +57,7 @@ struct unwinder *unwinder_new(void)
 	if (!unwinder)
 		return NULL;
 	unwinder->files = module_files_new();
-	unwinder->tables = unwinder->files ? module_tables_new(unwinder->files) : NULL;
+	unwinder->tables = unwinder->files ? module_tables_new(unwinder->files, false) : NULL;
 	if (!unwinder->tables) {
 		unwinder_free(unwinder);
 		return NULL;

@@ -29,10 +29,11 @@ struct module_tables {
 	struct module_files *files;
 	struct cfi_cache *cache; /* NULL: none */
 	uint64_t sweeps;
+	bool without_pages;
 	VEC(struct entry *) entries; /* by module id; NULL: not requested yet */
 };
 
-struct module_tables *module_tables_new(struct module_files *files)
+struct module_tables *module_tables_new(struct module_files *files, bool without_pages)
 {
 	struct module_tables *tables = calloc(1, sizeof(*tables));
 	struct error err;
@@ -40,6 +41,7 @@ struct module_tables *module_tables_new(struct module_files *files)
 	if (!tables)
 		return NULL;
 	tables->files = files;
+	tables->without_pages = without_pages;
 	if (cfi_cache_open(NULL, 0, &tables->cache, &err) < 0)
 		log_debug("no cache of unwind tables: %s", err.text);
 	return tables;
@@ -66,9 +68,9 @@ void module_tables_free(struct module_tables *tables)
 	free(tables);
 }
 
-static void make_pages(struct entry *entry)
+static void make_pages(const struct module_tables *tables, struct entry *entry)
 {
-	uint32_t count = unwind_pages_count(&entry->cfi.table);
+	uint32_t count = tables->without_pages ? 0 : unwind_pages_count(&entry->cfi.table);
 
 	entry->pages = count > 0 ? calloc(count, sizeof(*entry->pages)) : NULL;
 	if (entry->pages)
@@ -104,7 +106,7 @@ static void fill(struct module_tables *tables, pid_t pid, const struct map_regio
 	log_debug("unwind table for %s: %u rows in %.1f ms", region->path,
 		  (unsigned int)entry->cfi.table.row_count,
 		  (double)(clock_monotonic_ns() - start_ns) / NS_PER_MS);
-	make_pages(entry);
+	make_pages(tables, entry);
 }
 
 /* Reads a swept table again: from the cache, or else from its file. */
@@ -113,7 +115,7 @@ static void restore(struct module_tables *tables, pid_t pid, const struct map_re
 {
 	entry->is_swept = false;
 	if (cfi_cache_read(tables->cache, &entry->identity, &entry->cfi) == 0)
-		make_pages(entry);
+		make_pages(tables, entry);
 	else
 		fill(tables, pid, region, build_id, entry);
 }

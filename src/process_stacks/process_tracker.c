@@ -86,6 +86,11 @@ void process_tracker_set_lazy(struct process_tracker *tracker)
 	tracker->lazy = true;
 }
 
+void process_tracker_set_walks_little(struct process_tracker *tracker)
+{
+	tracker->walks_little = true;
+}
+
 static const char *text_of(const struct process_tracker *tracker, uint32_t id)
 {
 	return strings_get(&tracker->strings, id);

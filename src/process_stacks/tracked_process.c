@@ -63,7 +63,7 @@ bool process_tracker_table(struct process_tracker *tracker, uint32_t module, boo
 
 	*ret = (struct module_table){0};
 	if (!tracker->tables)
-		tracker->tables = module_tables_new(tracker->files);
+		tracker->tables = module_tables_new(tracker->files, tracker->walks_little);
 	if (!tracker->tables || !source)
 		return true; /* there is none */
 	if (!make)

@@ -43,6 +43,7 @@ struct process_tracker {
 	struct sink *sink;
 	bool offline; /* nothing can be read from /proc */
 	bool lazy;
+	bool walks_little;
 	struct strings strings;
 	struct module_files *files;
 	VEC(struct tracked_process *) processes; /* pointers, because callers keep them */

@@ -49,7 +49,7 @@ static int set_up(void **state)
 	f.region =
 		(struct map_region){.kind = REGION_FILE, .path = f.program, .inode = status.st_ino};
 	f.files = module_files_new();
-	f.tables = module_tables_new(f.files);
+	f.tables = module_tables_new(f.files, false);
 	assert_true(f.files && f.tables);
 	*state = &f;
 	return 0;
@@ -111,6 +111,20 @@ static void a_table_that_the_cache_has_not_stays(void **state)
 	assert_int_equal(table.table->row_count, count);
 }
 
+static void small_tables_have_the_same_rows_and_no_pages(void **state)
+{
+	struct fixture *f = *state;
+	struct module_tables *small = module_tables_new(f->files, true);
+	struct module_table table;
+
+	assert_non_null(small);
+	module_tables_get(small, MODULE, -1, &f->region, NULL, &table);
+	assert_non_null(table.table);
+	assert_int_equal(table.table->row_count, rows(f));
+	assert_null(table.pages);
+	module_tables_free(small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +132,8 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_table_that_the_cache_has_not_stays, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(small_tables_have_the_same_rows_and_no_pages,
+						set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

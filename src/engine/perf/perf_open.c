@@ -754,6 +754,9 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	/* Of all processes of a machine only some are sampled. */
 	if (engine->machine && engine->output.tracker)
 		process_tracker_set_lazy(engine->output.tracker);
+	/* The programs walk nearly all. */
+	if (engine->machine && programs && engine->output.tracker)
+		process_tracker_set_walks_little(engine->output.tracker);
 	engine->output.cache = stack_cache_new();
 	engine->partial = target->kind == TARGET_THREADS;
 	engine->output.frames.partial = engine->partial;
