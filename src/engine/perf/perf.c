@@ -31,6 +31,9 @@
 #define NEWS_NS (5 * NS_PER_MS)
 #define NEWS_MACHINE_NS (50 * NS_PER_MS)
 
+/* So long the rings of a machine can wait for what rang the bell. */
+#define DRAIN_NS (50 * NS_PER_MS)
+
 /* The cost is not measured before this; short recordings measure it at the end. */
 #define COST_AFTER_NS (200 * NS_PER_MS)
 
@@ -112,23 +115,49 @@ static uint64_t heed_bell(struct perf_engine *engine)
 	return engine->bell_due_ns > now_ns ? engine->bell_due_ns - now_ns : 0;
 }
 
+static void set_timer(const struct perf_engine *engine, uint64_t wait_ns)
+{
+	struct itimerspec times = {.it_value.tv_nsec = (long)wait_ns};
+
+	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
+}
+
+/*
+ * Whether the bell alone woke us: what rang it cannot be read yet, and the timer wakes us when it
+ * can. On a machine where programs start all the time, half of all wake-ups are such.
+ */
+static bool is_too_early(struct perf_engine *engine)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	bool was_due = engine->bell_due_ns > 0;
+	uint64_t wait_ns;
+
+	if (!engine->programs || !engine->machine || now_ns - engine->drained_ns > DRAIN_NS ||
+	    (was_due && now_ns >= engine->bell_due_ns))
+		return false;
+	wait_ns = heed_bell(engine);
+	if (wait_ns > 0 && !was_due)
+		set_timer(engine, wait_ns);
+	return wait_ns > 0;
+}
+
 /* Updates the programs, and does so again soon if more is expected. */
 static void update_programs(struct perf_engine *engine)
 {
 	uint64_t soon_ns = engine->machine ? NEWS_MACHINE_NS : NEWS_NS;
 	uint64_t bell_ns = heed_bell(engine);
-	struct itimerspec times = {0};
+	uint64_t wait_ns = 0;
 	uint64_t ticks;
 
 	(void)!read(engine->timer_fd, &ticks, sizeof(ticks)); /* may be empty */
 	/* Until the first sample, the program is about to start. */
 	if (perf_programs_drained(engine->programs) || engine->news ||
 	    (engine->command && engine->output.stats.samples.count == 0))
-		times.it_value.tv_nsec = (long)soon_ns;
+		wait_ns = soon_ns;
 	if (bell_ns > 0)
-		times.it_value.tv_nsec = (long)bell_ns;
+		wait_ns = bell_ns;
 	engine->news = false;
-	(void)timerfd_settime(engine->timer_fd, 0, &times, NULL); /* cannot fail */
+	set_timer(engine, wait_ns);
 }
 
 /* Lets the sink free memory: it has all samples, and none of them waits for a stack. */
@@ -162,7 +191,10 @@ int perf_engine_drain(void *self, struct error *err)
 	int r;
 
 	clear_wakeups(engine);
-	r = perf_drain(engine, clock_monotonic_ns() - PERF_SETTLE_NS, err);
+	if (is_too_early(engine))
+		return 0;
+	engine->drained_ns = clock_monotonic_ns();
+	r = perf_drain(engine, engine->drained_ns - PERF_SETTLE_NS, err);
 	if (engine->programs)
 		update_programs(engine);
 	if (engine->calls && !engine->readers && sample_calls_wanted(engine->calls))

@@ -73,6 +73,7 @@ struct perf_engine {
 	struct call_readers *readers;     /* that read them; NULL: none yet */
 	int timer_fd;                     /* with programs: when to bring them up to date */
 	uint64_t bell_due_ns;             /* when to read what rang their bell; 0: nothing did */
+	uint64_t drained_ns;              /* when the rings were last read */
 	bool news;                        /* something was mapped since the last drain */
 	struct perf_record_layout layout; /* of all records: their events agree on it */
 	bool copies;                      /* samples carry registers and stack, which we walk */
