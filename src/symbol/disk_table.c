@@ -26,6 +26,7 @@
 #define MAGIC "WICKTAB\n"
 #define VERSION 1
 #define BLOCK_STARTS 256u
+#define FOUND_PIECES 32u
 #define READ_BYTES (64u << 10)
 #define NAME_STEP_BYTES 256u
 #define NAME_MAX_BYTES (1u << 20)
@@ -49,12 +50,22 @@ struct kept_symbol {
 };
 _Static_assert(sizeof(struct kept_symbol) == 24, "symbols are on disk");
 
+/* Addresses with the same answer: those of a function, or a part of one. */
+struct found_piece {
+	uint64_t start;
+	uint64_t end;
+	uint32_t symbol;
+};
+
 struct disk_table {
 	int fd;
 	struct header header;
 	uint64_t *block_starts; /* the first start of each block */
 	size_t block_count;
 	struct bytes name; /* the last one */
+	/* Those found last: an address is often in a function that has just been looked up. */
+	struct found_piece found[FOUND_PIECES];
+	size_t next_found;
 };
 
 static void scope_release_table(struct disk_table **table)
@@ -228,12 +239,14 @@ bool disk_table_is_named(const struct disk_table *table)
 }
 
 /* The piece that contains vaddr or ends before it. */
-static bool find_piece(const struct disk_table *table, uint64_t vaddr, uint64_t *ret)
+static bool find_piece(const struct disk_table *table, uint64_t vaddr, uint64_t *ret,
+		       struct found_piece *ret_found)
 {
 	uint64_t starts[BLOCK_STARTS];
 	size_t block = address_upper_bound(table->block_starts, table->block_count, vaddr);
 	uint64_t first;
 	uint64_t count;
+	size_t at;
 
 	if (block == 0)
 		return false;
@@ -245,7 +258,11 @@ static bool find_piece(const struct disk_table *table, uint64_t vaddr, uint64_t 
 		     count * sizeof(*starts)))
 		return false;
 	/* The first one of the block is not above vaddr. */
-	*ret = first + address_upper_bound(starts, count, vaddr) - 1;
+	at = address_upper_bound(starts, count, vaddr) - 1;
+	*ret = first + at;
+	/* Of the last one in a block the end is in another block. */
+	*ret_found = (struct found_piece){starts[at], at + 1 < count ? starts[at + 1] : vaddr + 1,
+					  UINT32_MAX};
 	return true;
 }
 
@@ -256,18 +273,37 @@ static bool read_symbol(const struct disk_table *table, uint32_t symbol, struct 
 		       sizeof(*ret));
 }
 
-uint32_t disk_table_find(const struct disk_table *table, uint64_t vaddr)
+/* Where the symbol that owns a piece ends, or begins, the answer is another one. */
+static void keep_found(struct disk_table *table, struct found_piece found,
+		       const struct kept_symbol *symbol, uint32_t owner)
+{
+	if (found.start < symbol->start)
+		found.start = symbol->start;
+	if (found.end - symbol->start > symbol->size)
+		found.end = symbol->start + symbol->size;
+	found.symbol = owner;
+	table->found[table->next_found++ % FOUND_PIECES] = found;
+}
+
+uint32_t disk_table_find(struct disk_table *table, uint64_t vaddr)
 {
 	struct kept_symbol symbol;
+	struct found_piece found;
 	uint64_t piece;
 	uint32_t owner;
 
-	if (!find_piece(table, vaddr, &piece) ||
+	for (size_t i = 0; i < FOUND_PIECES; i++)
+		if (vaddr >= table->found[i].start && vaddr < table->found[i].end)
+			return table->found[i].symbol;
+	if (!find_piece(table, vaddr, &piece, &found) ||
 	    !read_at(table, owners_at(&table->header) + piece * sizeof(owner), &owner,
 		     sizeof(owner)) ||
 	    !read_symbol(table, owner, &symbol))
 		return UINT32_MAX;
-	return vaddr - symbol.start < symbol.size ? owner : UINT32_MAX;
+	if (vaddr - symbol.start >= symbol.size)
+		return UINT32_MAX;
+	keep_found(table, found, &symbol, owner);
+	return owner;
 }
 
 /* Reads a text up to its NUL into table->name. */

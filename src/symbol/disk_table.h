@@ -49,7 +49,7 @@ uint32_t disk_table_count(const struct disk_table *table);
 bool disk_table_is_named(const struct disk_table *table);
 
 /* As in symbol_index.h; UINT32_MAX also if the table cannot be read any more. */
-uint32_t disk_table_find(const struct disk_table *table, uint64_t vaddr);
+uint32_t disk_table_find(struct disk_table *table, uint64_t vaddr);
 
 /* Returns the name of a symbol, "" if it cannot be read; valid until the next call. */
 const char *disk_table_at(struct disk_table *table, uint32_t symbol, uint64_t *ret_start,

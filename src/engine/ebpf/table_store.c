@@ -16,7 +16,7 @@
 /* A program runs for microseconds; a virtual CPU may be paused in the middle of it. */
 #define REUSE_NS (500 * NS_PER_MS)
 /* Chunks that stay mapped. Mapping one takes 20 µs, and a few are written again and again. */
-#define MAPPED_CHUNKS 8u
+#define MAPPED_CHUNKS 12u
 
 int table_store_init(struct table_store *store, int chunks_fd, int rules_fd)
 {
