@@ -254,7 +254,8 @@ def test_a_thread_that_has_not_left_its_cpu_has_python_calls(wick):
         found = re.search(r"samples +(\d+) (?s:.*)python +([0-9.]+) % of samples have Python calls(?:.* (\d+) were)?",
                           recording.stderr)
         samples, percent, early = (float(part or 0) for part in found.groups()) if found else (0, 0, 0)
-        if samples - early >= 30:  # else the recorder got no CPU in time to find the interpreter
+        # Else the recorder got no CPU in time to find the interpreter. Its start, some 40 samples, has no calls.
+        if samples - early >= 100:
             assert samples * percent / 100 >= (samples - early) * 0.5, recording.stderr
 
 

@@ -67,7 +67,8 @@ def test_calls_through_an_extension_and_back_are_exact(wick, extension, engine):
             wrong[";".join(mixed)] += mixed != CHAINS[mixed[0]]
             seen[mixed[0]] += 1
     assert len(samples) > 100
-    assert wrong.total() <= len(samples) / 1000, (+wrong).most_common(5)
+    # The outside engine may stop the program right after it loaded the extension, before it looks at the maps again.
+    assert wrong.total() <= max(engine == "ptrace", len(samples) / 1000), (+wrong).most_common(5)
     assert all(seen[name] > 5 for name in CHAINS), seen
 
 

@@ -309,6 +309,15 @@ static void read_anew(struct sampler *sampler, struct watched *watched)
 }
 
 /*
+ * What reading maps costs is CPU time of this thread: on a busy machine the time that passes would
+ * use up its share at once, and stacks would miss the frames of libraries loaded since.
+ */
+static uint64_t spent_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/*
  * If a library was unloaded and another loaded in its place, addresses change their meaning without
  * any walk failing. So this checks for changes before threads are stopped.
  */
@@ -323,16 +332,18 @@ static void look_for_changes(struct sampler *sampler)
 	for (size_t n = sampler->watched.count; n > 0 && sampler->look_credit > 0; n--) {
 		struct watched *watched =
 			&sampler->watched.items[sampler->look_next++ % sampler->watched.count];
-		uint64_t start_ns = clock_monotonic_ns();
+		uint64_t start_ns = spent_ns();
 		uint64_t fingerprint = maps_code_fingerprint(watched->pid);
+		bool changed = fingerprint != 0 && fingerprint != watched->fingerprint;
 
-		if (fingerprint != 0 && fingerprint != watched->fingerprint) {
+		if (changed) {
 			watched->fingerprint = fingerprint;
 			read_anew(sampler, watched);
-			watched->ready = unwinder_process_prepare(watched->process,
-								  start_ns + PREPARE_MORE_NS);
 		}
-		sampler->look_credit -= (int64_t)(clock_monotonic_ns() - start_ns);
+		sampler->look_credit -= (int64_t)(spent_ns() - start_ns);
+		if (changed) /* tables are built once: no part of the cost of looking */
+			watched->ready = unwinder_process_prepare(
+				watched->process, clock_monotonic_ns() + PREPARE_MORE_NS);
 	}
 }
 
@@ -341,16 +352,17 @@ static void refresh(struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->watched.count; i++) {
 		struct watched *watched = &sampler->watched.items[i];
-		uint64_t start_ns = clock_monotonic_ns();
+		uint64_t now_ns = clock_monotonic_ns();
 		uint64_t cost_ns;
 
 		if (!watched->ready)
 			watched->ready = unwinder_process_prepare(watched->process,
-								  start_ns + PREPARE_MORE_NS);
-		if (!watched->stale || start_ns < watched->refresh_ns)
+								  now_ns + PREPARE_MORE_NS);
+		if (!watched->stale || now_ns < watched->refresh_ns)
 			continue;
+		cost_ns = spent_ns();
 		read_anew(sampler, watched);
-		cost_ns = clock_monotonic_ns() - start_ns;
+		cost_ns = spent_ns() - cost_ns;
 		watched->refresh_ns = clock_monotonic_ns() + cost_ns * REFRESH_SHARE;
 	}
 }
