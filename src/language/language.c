@@ -13,6 +13,7 @@
 struct languages {
 	void *files[MAX_LANGUAGES]; /* by place in the table */
 	struct remote_pages pages;
+	struct remote_pages name_pages; /* another thread may walk meanwhile */
 };
 
 struct interpreter {
@@ -202,7 +203,7 @@ const char *interpreter_language(const struct interpreter *interpreter)
 void interpreter_thread_names(struct interpreter *interpreter, pid_t pid, language_thread_fn *name,
 			      void *self)
 {
-	struct remote_pages *pages = &interpreter->languages->pages;
+	struct remote_pages *pages = &interpreter->languages->name_pages;
 	struct python_reader reader = {remote_pages_read, pages};
 
 	if (!interpreter->ops->thread_names)

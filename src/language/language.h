@@ -10,7 +10,8 @@
  * addresses, see unwind/python_walk.h), says which code is the loop, and names a word. Words are
  * named when they are read, because what they refer to may be gone a moment later.
  *
- * Threads: only one thread at a time may use a struct interpreter. The process is only read.
+ * Threads: only one thread at a time may use a struct interpreter, but another one may read the
+ * names of its threads. The process is only read.
  */
 
 #include <stdbool.h>

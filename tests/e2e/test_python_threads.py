@@ -18,7 +18,8 @@ sys.path.insert(0, str(ROOT / "tests/python"))
 PROGRAM = pathlib.Path(__file__).parent.parent / "workloads" / "python_names.py"
 PYTHONS = sorted({os.path.realpath(shutil.which(path))
                   for path in ("/usr/bin/python3", "python3", sys.executable) if shutil.which(path)})
-ENGINES = [pytest.param("ebpf", marks=needs_ebpf), "signal", "ptrace"]
+PERF = pytest.param("perf", marks=pytest.mark.perf)
+ENGINES = [pytest.param("ebpf", marks=needs_ebpf), PERF, "signal", "ptrace"]
 GIVEN = {"reader of a very long list", "schrei\u00df-\u043f\u043e\u0442\u043e\u043a", "worker of a class"}
 
 
@@ -47,7 +48,7 @@ def test_threads_have_the_names_that_the_program_gave(wick, engine, python):
     check(names_of(wick, recording))
 
 
-@pytest.mark.parametrize("engine", [pytest.param("ebpf", marks=needs_ebpf), "ptrace"])
+@pytest.mark.parametrize("engine", [pytest.param("ebpf", marks=needs_ebpf), PERF, "ptrace"])
 def test_threads_of_a_running_program(wick, background, engine):
     program = background([PYTHONS[0], PROGRAM, "60"])
     assert program.stdout.readline() == "all run\n"

@@ -715,6 +715,7 @@ static void init_calls(struct perf_engine *engine, const struct engine_config *c
 					 engine->depth, why_no_calls(engine));
 	if (!engine->calls)
 		return;
+	sample_calls_name_threads(engine->calls, engine->output.tracker);
 	engine->output.frames.interpreters = sample_calls_interpreters(engine->calls);
 	engine->output.frames.sink = engine->output.sink;
 	engine->output.frames.calls_only = config->python == ENGINE_PYTHON_ONLY;

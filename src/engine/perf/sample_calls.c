@@ -20,6 +20,7 @@
 #include "process_stacks/interpreters.h"
 #include "process_stacks/process_tracker.h"
 #include "process_stacks/registers.h"
+#include "process_stacks/thread_names.h"
 #include "unwind/arch/native.h"
 #include "unwind/python_walk.h"
 
@@ -60,6 +61,7 @@ struct ring_calls {
 struct sample_calls {
 	pthread_mutex_t lock;
 	struct interpreters *interpreters;
+	struct thread_names *names;
 	VEC(struct seen_process) processes;
 	struct seen_thread threads[THREADS];
 	uint64_t register_mask;
@@ -121,6 +123,11 @@ struct sample_calls *sample_calls_new(size_t rings, uint64_t register_mask, uint
 	return NULL;
 }
 
+void sample_calls_name_threads(struct sample_calls *calls, struct process_tracker *tracker)
+{
+	calls->names = thread_names_new(tracker, calls->interpreters, false);
+}
+
 static double mean_us(uint64_t sum_ns, uint64_t count)
 {
 	return count > 0 ? (double)sum_ns / (double)NS_PER_US / (double)count : 0;
@@ -139,6 +146,7 @@ void sample_calls_free(struct sample_calls *calls)
 		free_ring(calls->rings[i]);
 	free(calls->rings);
 	vec_fini(&calls->processes);
+	thread_names_free(calls->names);
 	interpreters_free(calls->interpreters);
 	(void)pthread_mutex_destroy(&calls->lock);
 	free(calls);

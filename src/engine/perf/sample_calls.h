@@ -41,6 +41,9 @@ struct sample_calls *sample_calls_new(size_t rings, uint64_t register_mask, uint
 				      const char *why_not);
 void sample_calls_free(struct sample_calls *calls); /* no reader may use it any more */
 
+/* Threads get the names that interpreted programs gave them; without memory, the kernel's. */
+void sample_calls_name_threads(struct sample_calls *calls, struct process_tracker *tracker);
+
 /*
  * For readers. Reads the calls of a sample. False if the process is not known yet: the engine
  * should drain its rings soon.
