@@ -65,7 +65,8 @@ static bool is_same(const struct runtime_file *file, const struct module *module
 }
 
 /*
- * What is known about the file of a region. Returns 0, -EAGAIN if it cannot be read now, or -ENOMEM.
+ * What is known about the file of a region. Returns 0, -EAGAIN if it cannot be read now, or
+ * -ENOMEM.
  */
 static int learn_file(struct runtime_files *files, pid_t pid, const struct map_region *region,
 		      const struct module *module, const void **ret_facts)

@@ -18,6 +18,7 @@
 #include "model/sink.h"
 #include "symbol/kernel_symbols.h"
 #include "symbol/symboliser.h"
+#include "symbol/table_builder.h"
 
 #define SLICES (LIVE_WINDOW_MAX_S + 1) /* the current slice, and the full ones before it */
 #define MAX_NODES (1u << 18)
@@ -710,14 +711,14 @@ int live_profile_name(struct live_profile *live, uint64_t now_ns, uint64_t limit
 
 void live_profile_hurry(struct live_profile *live, bool hurried)
 {
-	symboliser_hurry(live->loader.symboliser, hurried);
+	table_builder_hurry(symboliser_builder(live->loader.symboliser), hurried);
 }
 
 uint64_t live_profile_builders_ns(const struct live_profile *live)
 {
-	const struct symboliser *symboliser = live->loader.symboliser;
+	struct symboliser *symboliser = live->loader.symboliser;
 
-	return live->builders_ns + (symboliser ? symboliser_builders_ns(symboliser) : 0);
+	return live->builders_ns + (symboliser ? symboliser_builder(symboliser)->cpu_ns : 0);
 }
 
 int live_profile_tidy(struct live_profile *live, struct error *err)

@@ -81,14 +81,10 @@ void process_tracker_set_offline(struct process_tracker *tracker)
 	tracker->offline = true;
 }
 
-void process_tracker_set_lazy(struct process_tracker *tracker)
+void process_tracker_set_lazy(struct process_tracker *tracker, bool walks_little)
 {
 	tracker->lazy = true;
-}
-
-void process_tracker_set_walks_little(struct process_tracker *tracker)
-{
-	tracker->walks_little = true;
+	tracker->walks_little = walks_little;
 }
 
 static const char *text_of(const struct process_tracker *tracker, uint32_t id)

@@ -39,11 +39,11 @@ void process_tracker_free(struct process_tracker *tracker);
  */
 void process_tracker_set_offline(struct process_tracker *tracker);
 
-/* Finds out about the files of a process when it gets its first sample. */
-void process_tracker_set_lazy(struct process_tracker *tracker);
-
-/* Few stacks are walked with its tables: they should be small rather than fast. */
-void process_tracker_set_walks_little(struct process_tracker *tracker);
+/*
+ * Finds out about the files of a process when it gets its first sample. If few stacks are walked
+ * with its tables, these are small rather than fast.
+ */
+void process_tracker_set_lazy(struct process_tracker *tracker, bool walks_little);
 
 /* Reads a running process from /proc: name, threads, maps. -ESRCH if it is gone. */
 int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err);

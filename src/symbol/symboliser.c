@@ -382,14 +382,9 @@ static const struct symbol_frame *frame_of_symbol(struct symboliser *symboliser,
 	return frame;
 }
 
-void symboliser_hurry(struct symboliser *symboliser, bool hurried)
+struct table_builder *symboliser_builder(struct symboliser *symboliser)
 {
-	table_builder_hurry(&symboliser->builder, hurried);
-}
-
-uint64_t symboliser_builders_ns(const struct symboliser *symboliser)
-{
-	return symboliser->builder.cpu_ns;
+	return &symboliser->builder;
 }
 
 bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,

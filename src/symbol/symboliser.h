@@ -29,6 +29,7 @@ struct module;
 struct name_source;
 struct symbol_search;
 struct symboliser;
+struct table_builder;
 
 struct symbol_frame {
 	const char *function; /* never NULL */
@@ -111,10 +112,8 @@ void symboliser_set_time(struct symboliser *symboliser, uint64_t time_ns);
  */
 bool symboliser_is_ready(struct symboliser *symboliser, const struct module *module,
 			 uint32_t module_id, uint64_t deadline_ns);
-/* Whether that has a low priority instead from now on. */
-void symboliser_hurry(struct symboliser *symboliser, bool hurried);
-/* CPU time of those processes that have ended. */
-uint64_t symboliser_builders_ns(const struct symboliser *symboliser);
+/* What starts those processes: to hurry them, and for what they have cost. */
+struct table_builder *symboliser_builder(struct symboliser *symboliser);
 
 /*
  * Resolves an ELF vaddr of a module. Frames are ordered innermost first: the last one is the

@@ -50,7 +50,7 @@ static int set_up_lazy(void **state)
 
 	(void)set_up(state);
 	world = *state;
-	process_tracker_set_lazy(world->tracker);
+	process_tracker_set_lazy(world->tracker, false);
 	return 0;
 }
 

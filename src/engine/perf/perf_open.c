@@ -724,6 +724,15 @@ static void init_calls(struct perf_engine *engine, const struct engine_config *c
 		engine->readers = call_readers_open(engine);
 }
 
+static struct process_tracker *new_tracker(const struct perf_engine *engine, struct sink *sink)
+{
+	struct process_tracker *tracker = process_tracker_new(sink);
+
+	if (tracker && engine->machine) /* programs walk nearly all stacks */
+		process_tracker_set_lazy(tracker, engine->programs != NULL);
+	return tracker;
+}
+
 int perf_open(const struct engine_config *config, const struct target *target, struct sink *sink,
 	      struct perf_programs *programs, struct perf_engine **ret, struct error *err)
 {
@@ -751,17 +760,11 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->machine = target->kind == TARGET_MACHINE;
 	engine->by_cpu = engine->machine || target->kind == TARGET_CGROUP;
 	engine->command = target->kind == TARGET_COMMAND;
-	engine->output.tracker = process_tracker_new(sink);
-	/* Of all processes of a machine only some are sampled. */
-	if (engine->machine && engine->output.tracker)
-		process_tracker_set_lazy(engine->output.tracker);
-	/* The programs walk nearly all. */
-	if (engine->machine && programs && engine->output.tracker)
-		process_tracker_set_walks_little(engine->output.tracker);
+	engine->programs = programs;
+	engine->output.tracker = new_tracker(engine, sink);
 	engine->output.cache = stack_cache_new();
 	engine->partial = target->kind == TARGET_THREADS;
 	engine->output.frames.partial = engine->partial;
-	engine->programs = programs;
 	engine->copies = !programs && copy_bytes_for(config) > 0;
 	engine->output.marks_cuts = programs || engine->copies;
 	engine->depth = config->depth;
