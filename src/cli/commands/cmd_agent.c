@@ -636,7 +636,7 @@ static const struct option_spec table[] = {
 	 .key = "agent.symbolize",
 	 .help = "agent: send names of functions; server: send build IDs and addresses, which "
 		 "cost the host less; the server looks up the names, and asks for the symbol "
-		 "tables that it has not got"},
+		 "tables that it does not have"},
 	{"symbol-rate", 0, OPTION_SIZE(struct agent_options, symbol_rate_bytes), .argument = "SIZE",
 	 .min = 4096, .max = 1 << 30, .key = "agent.symbol_rate",
 	 .help = "with --symbolize server: send symbol tables of at most this size in a minute"},
@@ -671,7 +671,7 @@ static const struct option_spec table[] = {
 
 const struct command command_agent = {
 	.name = "agent",
-	.summary = "profile the whole host all the time, and send what is found to a server",
+	.summary = "profile the whole host all the time, and send the profiles to a server",
 	.synopsis = "[OPTIONS] --server URL\n[OPTIONS] --once TIME -o FILE",
 	.description = help_description,
 	.examples = help_examples,
