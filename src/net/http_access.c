@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/file/regular_file.h"
 #include "base/scope.h"
+#include "net/http_browser.h"
 #include "net/http_server.h"
 
 #define PEM_MAX_BYTES (1u << 20)
@@ -140,24 +141,6 @@ int http_access_reload(struct http_access *access, struct error *err)
 	return 0;
 }
 
-/* Without tokens a page in a browser must not reach us under a name of its own. */
-static bool is_local_name(const char *host)
-{
-	struct in_addr address;
-	char name[64];
-	size_t n;
-
-	if (!host)
-		return true;
-	n = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
-	if (n >= sizeof(name) || n > strlen(host) || (host[n] != '\0' && host[n] != ':'))
-		return false;
-	(void)snprintf(name, sizeof(name), "%.*s", (int)n, host);
-	if (strcasecmp(name, "localhost") == 0 || strcmp(name, "[::1]") == 0)
-		return true;
-	return inet_pton(AF_INET, name, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
-}
-
 /* "user:password" in base64; the password is the token. */
 static bool take_password(const char *text, char ret[SECRET_MAX])
 {
@@ -175,63 +158,157 @@ static bool take_password(const char *text, char ret[SECRET_MAX])
 	return colon != NULL;
 }
 
-/* The secret that a request shows; false: none. */
-static bool take_secret(const struct http_call *request, char ret[SECRET_MAX])
+/* How a request shows its secret. */
+enum proof { PROOF_NONE, PROOF_COOKIE, PROOF_PASSWORD, PROOF_BEARER };
+
+static enum proof take_secret(const struct http_access *access, const struct http_call *request,
+			      char ret[SECRET_MAX])
 {
 	const char *text = http_call_header(request, "Authorization");
+	char name[HTTP_COOKIE_NAME_MAX];
 
 	if (text && strncasecmp(text, "Basic ", 6) == 0)
-		return take_password(text + 6, ret);
-	if (!text || strncasecmp(text, "Bearer ", 7) != 0)
-		return false;
-	(void)snprintf(ret, SECRET_MAX, "%s", text + 7); /* a longer one is none of ours */
-	return true;
+		return take_password(text + 6, ret) ? PROOF_PASSWORD : PROOF_NONE;
+	if (text && strncasecmp(text, "Bearer ", 7) == 0) {
+		(void)snprintf(ret, SECRET_MAX, "%s", text + 7); /* a longer one is none of ours */
+		return PROOF_BEARER;
+	}
+	http_cookie_name(http_call_header(request, "Host"), access->tls_cert != NULL, name);
+	text = http_call_cookie(request, name);
+	if (!text)
+		return PROOF_NONE;
+	(void)snprintf(ret, SECRET_MAX, "%s", text); /* the same */
+	return PROOF_COOKIE;
 }
 
-static unsigned int check_token(struct http_access *access, struct http_call *request,
-				struct http_response *response)
+/* What is wrong with the page that asks; NULL: nothing. Only pages of ours know a Bearer token. */
+static const char *page_refusal(const struct http_access *access, const struct http_call *request,
+				enum proof proof)
+{
+	struct http_browser_facts facts = {
+		.method = request->route->method,
+		.host = http_call_header(request, "Host"),
+		.origin = http_call_header(request, "Origin"),
+		.site = http_call_header(request, "Sec-Fetch-Site"),
+		.mode = http_call_header(request, "Sec-Fetch-Mode"),
+		.dest = http_call_header(request, "Sec-Fetch-Dest"),
+		.has_tls = access->tls_cert != NULL,
+		.has_cookie = proof == PROOF_COOKIE,
+	};
+
+	return proof == PROOF_BEARER ? NULL : http_browser_refusal(&facts);
+}
+
+const char *http_access_page_refusal(const struct http_access *access,
+				     const struct http_call *request)
+{
+	return page_refusal(access, request, PROOF_NONE);
+}
+
+static void refuse_grant(struct http_grant *grant, unsigned int status, const char *why)
+{
+	grant->access = TOKEN_NONE;
+	grant->status = status;
+	grant->why = why;
+}
+
+static bool is_open(const struct http_access *access)
+{
+	return access->tokens.count == 0 && !needs_tokens(access);
+}
+
+static void set_token(struct http_grant *grant, const struct token *token)
+{
+	grant->access = token->access;
+	(void)snprintf(grant->id, sizeof(grant->id), "%s", token->id); /* it fits */
+	(void)snprintf(grant->who, sizeof(grant->who), "%s %.60s", token->id, token->name);
+}
+
+static void find_grant(const struct http_access *access, const struct http_call *request,
+		       struct http_grant *ret)
 {
 	char secret[SECRET_MAX] = "";
-	bool has_secret = take_secret(request, secret);
+	enum proof proof = take_secret(access, request, secret);
+	const char *why = page_refusal(access, request, proof);
 	const struct token *token =
-		has_secret ? tokens_find(&access->tokens, secret, clock_realtime_ns() / NS_PER_SEC)
-			   : NULL;
-	enum token_access needs = (enum token_access)request->route->access;
+		proof == PROOF_NONE
+			? NULL
+			: tokens_find(&access->tokens, secret, clock_realtime_ns() / NS_PER_SEC);
 
+	*ret = (struct http_grant){.has_tokens = !is_open(access)};
 	if (token)
-		(void)snprintf(request->who, sizeof(request->who), "%s %.60s", token->id,
-			       token->name);
-	if (access->tokens.count == 0 && !needs_tokens(access)) {
-		if (is_local_name(http_call_header(request, "Host")) &&
-		    !http_call_header(request, "Origin"))
-			return 0;
-		http_refuse(response, 403,
-			    "without tokens, only programs on this "
-			    "machine may ask, not pages in a browser");
-		return 403;
+		set_token(ret, token);
+	if (is_open(access)) {
+		ret->access = TOKEN_ADMIN;
+		if (why || !http_host_is_local(http_call_header(request, "Host")))
+			refuse_grant(ret, 403,
+				     "without tokens, only programs on this machine and this "
+				     "server's own page may ask");
+	} else if (!token) {
+		refuse_grant(ret, 401,
+			     proof != PROOF_NONE
+				     ? "the token is unknown or has expired"
+				     : "a token is needed: Authorization: Bearer TOKEN");
+	} else if (why) {
+		refuse_grant(ret, 403, why);
 	}
-	if (!token) {
-		http_refuse(response, 401,
-			    has_secret ? "the token is unknown or has expired"
-				       : "a token is needed: Authorization: Bearer TOKEN");
-		return 401;
+}
+
+void http_access_grant(struct http_access *access, const struct http_call *request,
+		       struct http_grant *ret)
+{
+	(void)pthread_rwlock_rdlock(&access->lock);
+	find_grant(access, request, ret);
+	(void)pthread_rwlock_unlock(&access->lock);
+}
+
+bool http_access_holds(struct http_access *access, const char *id, enum token_access needs)
+{
+	uint64_t now_s = clock_realtime_ns() / NS_PER_SEC;
+	bool holds;
+	size_t i;
+
+	(void)pthread_rwlock_rdlock(&access->lock);
+	holds = !*id && is_open(access);
+	for (i = 0; i < access->tokens.count && *id && !holds; i++) {
+		const struct token *token = &access->tokens.items[i];
+
+		holds = strcmp(token->id, id) == 0 && token_allows(token->access, needs) &&
+			(token->expires_s == 0 || token->expires_s > now_s);
 	}
-	if (token_allows(token->access, needs))
-		return 0;
-	http_refuse(response, 403, "this needs a token for %s, and this one is for %s",
-		    token_access_name(needs), token_access_name(token->access));
-	return 403;
+	(void)pthread_rwlock_unlock(&access->lock);
+	return holds;
+}
+
+bool http_access_find(struct http_access *access, const char *secret, struct token *ret)
+{
+	const struct token *token;
+
+	(void)pthread_rwlock_rdlock(&access->lock);
+	token = tokens_find(&access->tokens, secret, clock_realtime_ns() / NS_PER_SEC);
+	if (token)
+		*ret = *token;
+	(void)pthread_rwlock_unlock(&access->lock);
+	return token != NULL;
 }
 
 unsigned int http_access_check(struct http_access *access, struct http_call *request,
 			       struct http_response *response)
 {
-	unsigned int status;
+	enum token_access needs = (enum token_access)request->route->access;
+	struct http_grant grant;
 
-	if (request->route->access == TOKEN_NONE)
+	if (needs == TOKEN_NONE)
 		return 0;
-	(void)pthread_rwlock_rdlock(&access->lock);
-	status = check_token(access, request, response);
-	(void)pthread_rwlock_unlock(&access->lock);
-	return status;
+	http_access_grant(access, request, &grant);
+	(void)snprintf(request->who, sizeof(request->who), "%s", grant.who); /* it fits */
+	if (grant.status != 0) {
+		http_refuse(response, grant.status, "%s", grant.why);
+		return grant.status;
+	}
+	if (token_allows(grant.access, needs))
+		return 0;
+	http_refuse(response, 403, "this needs a token for %s, and this one is for %s",
+		    token_access_name(needs), token_access_name(grant.access));
+	return 403;
 }

@@ -49,6 +49,8 @@ static void write_refusal(struct http_response *response, unsigned int status, c
 	response->status = status;
 	response->type = NULL;
 	response->disposition = NULL;
+	response->policy = NULL;
+	response->hash = NULL;
 	if (status == 503 || status == 507)
 		response->retry_after_s = status == 503 ? 2 : 30;
 	json_init(&json, &response->body, false);

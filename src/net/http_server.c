@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "net/http_headers.h"
 #include "net/rate_limit.h"
 
 #define THREAD_STACK_BYTES (4u << 20)
@@ -75,6 +76,11 @@ const char *http_call_query(const struct http_call *request, const char *name)
 	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+const char *http_call_cookie(const struct http_call *request, const char *name)
+{
+	return MHD_lookup_connection_value(request->connection, MHD_COOKIE_KIND, name);
+}
+
 static void describe_client(struct http_call *request)
 {
 	const union MHD_ConnectionInfo *info =
@@ -91,16 +97,10 @@ static void describe_client(struct http_call *request)
 		request->client[0] = '\0';
 }
 
-static void add_header(struct MHD_Response *out, const char *name, const char *value)
-{
-	(void)MHD_add_response_header(out, name, value); /* an answer without it is still one */
-}
-
 static enum MHD_Result queue_answer(struct exchange *exchange, struct http_response *response)
 {
 	struct MHD_Response *out;
 	enum MHD_Result result;
-	char number[16];
 
 	if (response->body.failed) {
 		bytes_fini(&response->body);
@@ -112,19 +112,7 @@ static enum MHD_Result queue_answer(struct exchange *exchange, struct http_respo
 	if (!out)
 		return MHD_NO;
 	response->body = (struct bytes){0};
-	add_header(out, "Content-Type", response->type ? response->type : "application/json");
-	add_header(out, "X-Content-Type-Options", "nosniff");
-	add_header(out, "Cache-Control", "no-store");
-	if (response->disposition)
-		add_header(out, "Content-Disposition", response->disposition);
-	if (response->gate[0])
-		add_header(out, "X-Wick-Gate", response->gate);
-	if (response->status == MHD_HTTP_UNAUTHORIZED)
-		add_header(out, "WWW-Authenticate", "Bearer");
-	if (response->retry_after_s > 0) {
-		(void)snprintf(number, sizeof(number), "%u", response->retry_after_s);
-		add_header(out, "Retry-After", number);
-	}
+	http_headers_add(out, response);
 	result = MHD_queue_response(exchange->request.connection,
 				    response->status ? response->status : MHD_HTTP_OK, out);
 	MHD_destroy_response(out);

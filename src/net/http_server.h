@@ -42,6 +42,9 @@ struct http_call {
 /* NULL if there is none. Names of headers are not case-sensitive. */
 const char *http_call_header(const struct http_call *request, const char *name);
 const char *http_call_query(const struct http_call *request, const char *name);
+const char *http_call_cookie(const struct http_call *request, const char *name);
+
+#define HTTP_COOKIE_MAX 256
 
 /* What it answers; zeros are "200 OK" without a body. The server releases the body. */
 struct http_response {
@@ -49,8 +52,11 @@ struct http_response {
 	struct bytes body;
 	const char *type;        /* NULL: application/json; must be a constant */
 	const char *disposition; /* Content-Disposition: a constant; NULL: none */
+	const char *policy;      /* Content-Security-Policy: a constant; NULL: nothing is allowed */
+	const char *hash;        /* of a file that may be kept: a constant; NULL: it may not */
 	uint32_t retry_after_s;  /* 0: none */
 	char gate[16];           /* X-Wick-Gate; "": none */
+	char cookie[HTTP_COOKIE_MAX]; /* Set-Cookie; "": none */
 };
 
 /* What an error means to a client: 4xx: it should not send the same again. */

@@ -21,6 +21,11 @@ const char *http_call_query(const struct http_call *request, const char *name)
 	return NULL;
 }
 
+const char *http_call_cookie(const struct http_call *request, const char *name)
+{
+	return NULL;
+}
+
 int http_server_start(const struct http_server_config *config, struct http_server **ret,
 		      struct error *err)
 {

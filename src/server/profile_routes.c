@@ -281,6 +281,7 @@ static int draw(const struct comparison *comparison, bool page, struct http_resp
 	view.sides[0] = comparison->names[0];
 	view.sides[1] = comparison->names[1];
 	response->type = page ? "text/html; charset=utf-8" : "image/svg+xml";
+	response->policy = RENDER_GRAPH_POLICY;
 	return page ? flame_page_write(comparison->diff.pair.both, &view, &response->body, err)
 		    : flame_write(comparison->diff.pair.both, &view.graph, &response->body, err);
 }

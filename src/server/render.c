@@ -36,6 +36,7 @@ static int write_graph(const struct profile *profile, bool page, struct http_res
 	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
 
 	response->type = page ? "text/html; charset=utf-8" : "image/svg+xml";
+	response->policy = RENDER_GRAPH_POLICY;
 	return page ? flame_page_write(profile, &view, &response->body, err)
 		    : flame_write(profile, &view.graph, &response->body, err);
 }

@@ -12,6 +12,14 @@ struct error;
 struct http_response;
 struct profile;
 
+/*
+ * For graphs, which have a script of their own: names in a profile come from anywhere, so the
+ * document has no origin and loads nothing. Only our own page may have it in a frame.
+ */
+#define RENDER_GRAPH_POLICY                                                                        \
+	"sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "  \
+	"style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'"
+
 struct render_options {
 	const char *format; /* "text", "json", "svg", "html", "wick", or a format of wick export */
 	bool color;

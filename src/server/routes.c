@@ -3,12 +3,18 @@
 
 #include "base/vec.h"
 #include "net/token.h"
+#include "server/page/page_routes.h"
 
 #define QUERIER "/querier.v1.QuerierService/"
 
 /* One on each line. */
 /* clang-format off */
 const struct http_route server_routes[] = {
+	{"GET", "/", TOKEN_NONE, route_page, .light = true},
+	{"GET", "/page/{name}", TOKEN_NONE, route_page, .light = true},
+	{"GET", "/api/session", TOKEN_NONE, route_session, .light = true},
+	{"POST", "/api/login", TOKEN_NONE, route_login},
+	{"POST", "/api/logout", TOKEN_NONE, route_logout},
 	{"POST", "/api/push", TOKEN_WRITE, route_push},
 	{"POST", "/ingest", TOKEN_WRITE, route_pyroscope_ingest},
 	{"POST", "/pyroscope/ingest", TOKEN_WRITE, route_pyroscope_ingest},

@@ -44,6 +44,11 @@ http_handler route_burst;
 http_handler route_healthz;
 http_handler route_metrics;
 
+/* session_routes.c */
+http_handler route_session;
+http_handler route_login;
+http_handler route_logout;
+
 /* querier_routes.c */
 http_handler route_profile_types;
 http_handler route_label_names;

@@ -19,6 +19,7 @@
 #include "net/statsd.h"
 #include "server/names/debuginfod_client.h"
 #include "server/routes.h"
+#include "server/session.h"
 #include "server/state.h"
 #include "store/store.h"
 
@@ -93,6 +94,9 @@ static void on_done(void *self, const struct http_call *request,
 	metrics_request(&server->metrics, route, request->route ? request->route->path : "", status,
 			took_ns);
 	metrics_add(&server->metrics, &server->metrics.received_bytes, body_bytes);
+	/* A login says who it is itself. */
+	if (request->route && request->route->handle == route_login)
+		return;
 	if (status == 401 || status == 403 || is_audited(request->route)) {
 		describe(request, &detail);
 		if (!detail.failed)
@@ -230,6 +234,7 @@ int server_open(const struct server_config *config, struct server **ret, struct 
 	metrics_init(&server->metrics);
 	bursts_init(&server->bursts);
 	rate_limit_init(&server->upload_rate, UPLOADS_PER_SECOND, UPLOAD_BURST);
+	rate_limit_init(&server->login_rate, SESSION_TRIES_PER_SECOND, SESSION_TRIES);
 	r = open_files(server, err);
 	if (r == 0)
 		r = open_store(server, err);
@@ -307,6 +312,7 @@ void server_close(struct server *server)
 	bursts_fini(&server->bursts);
 	http_access_close(&server->access);
 	rate_limit_fini(&server->upload_rate);
+	rate_limit_fini(&server->login_rate);
 	free(server->token_path);
 	free(server);
 }

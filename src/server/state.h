@@ -35,6 +35,7 @@ struct server {
 	struct debuginfod_client *debuginfod; /* NULL: none is asked */
 	struct naming *naming;
 	struct rate_limit upload_rate;
+	struct rate_limit login_rate;
 	uint64_t start_s;
 
 	struct http_access access;
