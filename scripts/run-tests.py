@@ -412,7 +412,7 @@ class Runner:
                   "values": folder / "values.svg", "hostile": folder / "hostile.svg",
                   "page": folder / "page.html", "page_time": folder / "demo.html",
                   "page_tracks": folder / "tracks.html", "page_diff": folder / "diff.html",
-                  "page_python": folder / "python.html",
+                  "page_python": folder / "python.html", "page_frame": folder / "page.html",
                   "page_speed": folder / "many.html",
                   "heap_page": folder / "tides.html"}
         many = folder / "speed.folded"
@@ -459,6 +459,7 @@ class Runner:
         graphs["speedscope"] = wick
         others = {"speedscope": (ROOT / "tests/golden/recording-v1.wick", demo, told,
                                  folder / "hostile.folded", several),
+                  "page_frame": ("", wick),
                   "page_tracks": ("", wick, folder / "tracks.wick"),
                   "page_python": ("", wick, folder / "python.wick")}
         return [case for path in sorted((ROOT / "tests/browser").glob("*.mjs"))

@@ -93,6 +93,31 @@ static void a_value_that_is_not_there_is_refused(void **state)
 	profile_free(profile);
 }
 
+static void the_data_of_a_page_is_what_the_file_has(void **state)
+{
+	struct flame_page_options options = {.graph = FLAME_OPTIONS_DEFAULT};
+	struct profile *profile = a_profile();
+	char *text = write_page(profile, &options);
+	const char *about = strstr(text, "id=\"about\">") + strlen("id=\"about\">");
+	struct bytes out = {0};
+	struct cursor cursor;
+	size_t size;
+
+	assert_int_equal(flame_page_data_write(profile, &options, &out, NULL), 0);
+	cursor = cursor_of(out.data, out.size);
+	size = cursor_u32(&cursor);
+	assert_memory_equal(cursor_take(&cursor, size), about, size);
+	assert_int_equal(strncmp(about + size, "</script>", 9), 0);
+	assert_memory_equal(cursor_take(&cursor, 2), "\x1f\x8b", 2); /* gzip */
+	bytes_clear(&out);
+	options.graph.value_name = "cycles";
+	assert_int_equal(flame_page_data_write(profile, &options, &out, NULL), -EINVAL);
+	assert_int_equal(out.size, 0);
+	bytes_fini(&out);
+	free(text);
+	profile_free(profile);
+}
+
 /* The next section, as text: numbers one after the other, or what it is. */
 static void assert_section(struct cursor *cursor, const char *expected)
 {
@@ -257,6 +282,7 @@ int main(void)
 		cmocka_unit_test(a_page_is_one_file_that_may_load_nothing),
 		cmocka_unit_test(no_text_leaves_its_place),
 		cmocka_unit_test(a_value_that_is_not_there_is_refused),
+		cmocka_unit_test(the_data_of_a_page_is_what_the_file_has),
 		cmocka_unit_test(columns_have_the_tree_and_what_each_thread_cost),
 		cmocka_unit_test(entries_know_the_lines_that_they_went_through),
 		cmocka_unit_test(sources_are_the_lines_around_samples),

@@ -3,7 +3,7 @@
 
 let colors = page.colors;
 let ratio = null; // null: the default colours
-const ratios = page.ratios;
+let ratios = page.ratios;
 const fills = new Map(); // by class and shade; cleared when the theme changes
 
 function paletteNow() {

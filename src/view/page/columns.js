@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The profile in the file: packed columns of numbers (view/page/page_columns.h).
 
-const page = about.page;
+let page = about.page;
 const compared = page.pair; // values: before, after, samples before, samples after
 
 // The number of values in the file; derived values follow, see values.js.
-const toldValues = page.values.length;
+let toldValues = page.values.length;
 
 // The unpacked profile; see readProfile().
 let profile = null;

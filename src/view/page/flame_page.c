@@ -244,55 +244,81 @@ static void put_page(struct json *json, const struct profile *profile,
 
 /* The writer escapes "<", so no name can end the script element. */
 static void put_about(struct bytes *out, const struct profile *profile,
-		      const struct flame_page_options *options, uint32_t value, uint32_t count)
+		      const struct flame_page_options *options,
+		      const struct page_columns_options *columns)
 {
 	struct json json;
 
-	bytes_printf(out, "<script type=\"application/json\" id=\"about\">");
 	json_init(&json, out, false);
 	json_open_object(&json, NULL);
 	flame_put_recording(&json, profile, &options->graph);
-	put_page(&json, profile, options, value, count);
+	put_page(&json, profile, options, columns->value, columns->value_count);
 	json_close(&json);
-	bytes_printf(out, "</script>\n");
 }
 
-static int put_profile(struct bytes *out, const struct profile *profile,
-		       const struct page_columns_options *columns)
+/* What the caller left open. */
+static int settle(const struct profile *profile, struct flame_page_options *options,
+		  struct page_columns_options *ret, struct error *err)
 {
-	struct bytes plain = {0};
-	int r = page_columns_put(profile, columns, &plain);
+	struct flame_options *graph = &options->graph;
 
-	if (r == 0)
-		r = page_file_put_packed(out, "profile", &plain);
-	bytes_fini(&plain);
-	return r;
+	*ret = (struct page_columns_options){.value_count = profile->value_count,
+					     .collapse_recursion = graph->collapse_recursion,
+					     .lines = !graph->pair,
+					     .search = options->sources,
+					     .ret_lack = options->ret_lack};
+	if (graph->pair) {
+		ret->value_count = PAIR_BOTH; /* the page computes the sums itself */
+		if (graph->colors < FLAME_COLORS_RED_BLUE)
+			graph->colors = FLAME_COLORS_RED_BLUE;
+	}
+	return value_choose(profile, graph->value_name, graph->value, &ret->value, err);
 }
 
 int flame_page_write(const struct profile *profile, const struct flame_page_options *options,
 		     struct bytes *out, struct error *err)
 {
 	struct flame_page_options settled = *options;
-	struct flame_options *graph = &settled.graph;
-	struct page_columns_options columns = {.value_count = profile->value_count,
-					       .collapse_recursion = graph->collapse_recursion,
-					       .lines = !graph->pair,
-					       .search = options->sources,
-					       .ret_lack = options->ret_lack};
-	int r = value_choose(profile, graph->value_name, graph->value, &columns.value, err);
+	struct page_columns_options columns;
+	struct bytes plain = {0};
+	int r = settle(profile, &settled, &columns, err);
 
 	if (r < 0)
 		return r;
-	if (graph->pair) {
-		columns.value_count = PAIR_BOTH; /* the page computes the sums itself */
-		if (graph->colors < FLAME_COLORS_RED_BLUE)
-			graph->colors = FLAME_COLORS_RED_BLUE;
-	}
-	page_file_begin(out, title_of(profile, graph), flame_page_css, flame_page_html);
-	put_about(out, profile, &settled, columns.value, columns.value_count);
-	r = put_profile(out, profile, &columns);
+	page_file_begin(out, title_of(profile, &settled.graph), flame_page_css, flame_page_html);
+	bytes_printf(out, "<script type=\"application/json\" id=\"about\">");
+	put_about(out, profile, &settled, &columns);
+	bytes_printf(out, "</script>\n");
+	r = page_columns_put(profile, &columns, &plain);
+	if (r == 0)
+		r = page_file_put_packed(out, "profile", &plain);
+	bytes_fini(&plain);
 	page_file_end(out, flame_page_js);
 	if (r < 0 || out->failed)
 		return error_set(err, -ENOMEM, "cannot write the page: no memory");
 	return 0;
+}
+
+int flame_page_data_write(const struct profile *profile, const struct flame_page_options *options,
+			  struct bytes *out, struct error *err)
+{
+	struct flame_page_options settled = *options;
+	struct page_columns_options columns;
+	struct bytes about = {0};
+	struct bytes plain = {0};
+	int r = settle(profile, &settled, &columns, err);
+
+	if (r < 0)
+		return r;
+	put_about(&about, profile, &settled, &columns);
+	bytes_put_u32(out, (uint32_t)about.size);
+	bytes_put(out, about.data, about.size);
+	r = page_columns_put(profile, &columns, &plain);
+	if (r == 0)
+		r = page_file_pack(&plain, out);
+	if (r < 0 || about.failed || out->failed)
+		r = error_set(err, -ENOMEM, "cannot write the page: no memory");
+	bytes_fini(&about);
+	bytes_fini(&plain);
+	return r;
 }

@@ -14,21 +14,31 @@ let waiting = 0;   // timer: waits for more input
 
 const graphPanes = [];
 
+// heading(): the words above it; null: none.
 function makeSide(parent, heading, name, which) {
 	const side = element(HTML, 'div', parent);
 	side.setAttribute('class', 'side');
-	if (heading)
-		element(HTML, 'h2', side, heading);
-	return makePane(element(HTML, 'div', side), name, which);
+	const title = heading ? element(HTML, 'h2', side) : null;
+	const pane = makePane(element(HTML, 'div', side), name, which);
+	pane.showHeading = function () {
+		if (title)
+			title.textContent = heading();
+	};
+	pane.showHeading();
+	return pane;
+}
+
+function sideHeading(which) {
+	return ['before: ', 'after: '][which] + page.sides[which];
 }
 
 function makeGraph() {
 	const host = byId('graph');
 	if (compared) {
-		graphPanes.push(makeSide(host, 'before: ' + page.sides[0], 'flame graph before', BEFORE));
-		graphPanes.push(makeSide(host, 'after: ' + page.sides[1], 'flame graph after', AFTER));
+		graphPanes.push(makeSide(host, function () { return sideHeading(BEFORE); }, 'flame graph before', BEFORE));
+		graphPanes.push(makeSide(host, function () { return sideHeading(AFTER); }, 'flame graph after', AFTER));
 	} else {
-		graphPanes.push(makeSide(host, '', 'flame graph', null));
+		graphPanes.push(makeSide(host, null, 'flame graph', null));
 	}
 	for (const pane of graphPanes)
 		attachPointer(pane, zoomTo, panBy);
@@ -59,6 +69,7 @@ function isAnywhere(shape, node) {
 
 function zoomTo(node) {
 	zoom = node;
+	lostZoom = null;
 	offset = 0;
 	showGraph();
 	remember(true);
@@ -113,6 +124,11 @@ function isHitNode(pane, node) {
 	return func >= 0 ? hitFunctions[func] === 1 : hitFunctions.test.test(pane.shape.labels[-func - 1]);
 }
 
+function markHits(test) {
+	hitFunctions = Uint8Array.from(profile.functions.name, function (name) { return test !== null && test.test(name) ? 1 : 0; });
+	hitFunctions.test = test;
+}
+
 function find(text) {
 	const test = testOf(text);
 	clearTimeout(waiting);
@@ -121,8 +137,7 @@ function find(text) {
 		byId('found').textContent = 'invalid regular expression';
 		return false;
 	}
-	hitFunctions = Uint8Array.from(profile.functions.name, function (name) { return test !== null && test.test(name) ? 1 : 0; });
-	hitFunctions.test = test;
+	markHits(test);
 	pattern = text;
 	hit = -1;
 	return true;

@@ -8,12 +8,17 @@ function unfocus() {
 	}
 }
 
+// Tells screen readers which box has the focus.
+function tellFocus(pane) {
+	pane.item.setAttribute('aria-level', pane.shape.depth[pane.focus] + 1);
+	pane.item.setAttribute('aria-label', wordsOf(pane, pane.focus).join(', '));
+	pane.host.setAttribute('aria-activedescendant', pane.item.id);
+}
+
 function focusOn(pane, node) {
 	unfocus();
 	pane.focus = node;
-	pane.item.setAttribute('aria-level', pane.shape.depth[node] + 1);
-	pane.item.setAttribute('aria-label', wordsOf(pane, node).join(', '));
-	pane.host.setAttribute('aria-activedescendant', pane.item.id);
+	tellFocus(pane);
 	pane.host.focus({ preventScroll: true });
 	reveal(pane, pane.shape.depth[node]);
 	draw(pane);
@@ -94,8 +99,10 @@ function functionAtHand() {
 // Switches to a view; views of a single function show the current one.
 function lookAt(where) {
 	const func = functionAtHand();
-	if (func >= 0 && (where === 'sandwich' || where === 'source'))
+	if (func >= 0 && (where === 'sandwich' || where === 'source')) {
 		chosen = func;
+		missing = null;
+	}
 	if (Object.hasOwn(VIEWS, where))
 		setView(where);
 }

@@ -6,8 +6,8 @@ const panes = [];  // all of them
 
 // which: the value that widths show; null: the selected one.
 function makePane(host, name, which) {
-	const pane = { host: host, which: which, shape: null, cost: null, icicle: false, zoom: 0, offset: 0, focus: -1, over: -1, end: 0,
-		rows: [], left: [], right: [], node: [], leftOut: 0, height: 0 };
+	const pane = { host: host, which: which, icicle: false, offset: 0, end: 0, height: 0 };
+	forget(pane);
 	host.classList.add('pane');
 	host.setAttribute('tabindex', 0);
 	host.setAttribute('role', 'tree');
@@ -22,6 +22,11 @@ function makePane(host, name, which) {
 	host.addEventListener('scroll', function () { draw(pane); });
 	panes.push(pane);
 	return pane;
+}
+
+// Without a tree until the next one is laid out.
+function forget(pane) {
+	Object.assign(pane, { shape: null, cost: null, zoom: 0, focus: -1, over: -1, rows: [], left: [], right: [], node: [], leftOut: 0 });
 }
 
 function valueOf(pane) {

@@ -2,16 +2,16 @@
 // The callers of a function above it, its callees below, over all its calls.
 
 let chosen = -1; // a function; negative: none
+let missing = null; // the name and module of a chosen function that this profile does not have
 const sandwichPanes = []; // callers and callees, for each side
 
 function makeSandwich() {
 	const host = byId('halves');
 	for (const which of compared ? [BEFORE, AFTER] : [null]) {
 		const column = element(HTML, 'div', host);
-		const heading = which === null ? '' : [', before: ', ', after: '][which] + page.sides[which];
 		column.setAttribute('class', 'column');
 		for (const kind of ['callers', 'callees']) {
-			const pane = makeSide(column, kind + heading, kind, which);
+			const pane = makeSide(column, function () { return which === null ? kind : kind + ', ' + sideHeading(which); }, kind, which);
 			pane.kind = kind;
 			pane.icicle = kind === 'callees';
 			attachPointer(pane, function (node) {
@@ -26,12 +26,13 @@ function makeSandwich() {
 // Shows a function in a view.
 function choose(func, where) {
 	chosen = func;
+	missing = null;
 	setView(where);
 }
 
 // The chosen function, or the most expensive one if none was chosen.
 function chosenOrFirst() {
-	if (chosen < 0) {
+	if (chosen < 0 && !missing) {
 		const self = tally(value).self;
 		for (let func = 0; func < self.length; func++)
 			if (chosen < 0 || self[func] > self[chosen])
@@ -52,6 +53,10 @@ function costWords(func) {
 function showChosen(place) {
 	const func = chosenOrFirst();
 	place.textContent = '';
+	if (missing) {
+		element(HTML, 'strong', place, missing.name).title = missing.name;
+		element(HTML, 'span', place, 'has no samples here');
+	}
 	if (func < 0)
 		return;
 	element(HTML, 'strong', place, profile.functions.name[func]).title = profile.functions.name[func];
@@ -70,6 +75,8 @@ function showChosen(place) {
 function showSandwich() {
 	const func = chosenOrFirst();
 	showChosen(byId('chosen'));
+	byId('halves').hidden = func < 0;
+	showFoot();
 	if (func < 0)
 		return;
 	for (const pane of sandwichPanes) {
@@ -82,5 +89,4 @@ function showSandwich() {
 		toRoot(pane);
 		draw(pane);
 	}
-	showFoot();
 }

@@ -6,7 +6,7 @@ let slices = null;  // [first, one past the last]; null: the full range
 let thread = -1;    // negative: all
 let version = 0;    // of the time range and thread; results of another version are stale
 
-const samplesValue = page.samples_value === undefined ? -1 : page.samples_value;
+let samplesValue = page.samples_value === undefined ? -1 : page.samples_value;
 
 function valueName(which) {
 	return page.values[which].name;

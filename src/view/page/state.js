@@ -17,6 +17,10 @@ function stepOf(shape, node) {
 	return stepText(name, which);
 }
 
+function pathText(shape, node) {
+	return pathTo(shape, node).slice(1).map(function (each) { return stepOf(shape, each); }).join('/');
+}
+
 // Follows the path as far as possible.
 function followPath(shape, text) {
 	let at = 0;
@@ -39,13 +43,19 @@ function switchStates() {
 		['v', value, page.value], ['g', by, page.by], ['m', ratio ? 'r' + ratios.indexOf(ratio) : colors, page.colors],
 		['a', Number(absolute), Number(page.absolute)], ['t', slices ? slices.join('-') : '', ''], ['h', thread, -1],
 		['o', orderText(functionTable), '-' + FIRST_ORDER],
-		['f', chosen >= 0 && (view === 'sandwich' || view === 'source') ? encode(cut(profile.functions.name[chosen])) + '~' + chosen : '', '']];
+		['f', view === 'sandwich' || view === 'source' ? chosenText() : '', '']];
+}
+
+function chosenText() {
+	if (chosen < 0)
+		return missing ? encode(cut(missing.name)) : '';
+	return encode(cut(profile.functions.name[chosen])) + '~' + chosen;
 }
 
 function stateText() {
 	const parts = [], shape = graphShape(inverted);
 	if (zoom > 0)
-		parts.push('z=' + pathTo(shape, zoom).slice(1).map(function (node) { return stepOf(shape, node); }).join('/'));
+		parts.push('z=' + pathText(shape, zoom));
 	if (offset)
 		parts.push('p=' + Number(offset.toFixed(6)));
 	if (pattern)
@@ -60,7 +70,10 @@ function remember(isStep) {
 	if (text === known)
 		return;
 	known = text;
-	writeState(text, isStep);
+	if (isFramed)
+		tellState(text, isStep);
+	else
+		writeState(text, isStep);
 }
 
 // The function of "name~number": the number distinguishes functions with the same name.
@@ -91,12 +104,13 @@ function readLooks(state) {
 	readOrder(functionTable, state.o, FIRST_ORDER);
 }
 
-function restore() {
-	const state = readState();
+function restore(fragment) {
+	const state = readState(fragment);
 	known = null; // do not change the history meanwhile
 	readLooks(state);
 	readPart(state);
 	chosen = state.f ? readFunction(state.f) : -1;
+	missing = lostZoom = null;
 	byId('search').value = decode(state.s || '');
 	find(byId('search').value);
 	zoom = state.z ? followPath(graphShape(inverted), state.z) : 0;
@@ -125,7 +139,7 @@ function listen() {
 	window.addEventListener('resize', fit);
 	window.addEventListener('popstate', function () {
 		if ((location.hash || '#') !== known)
-			restore();
+			restore(location.hash);
 	});
 	watchTheme();
 }
@@ -159,8 +173,10 @@ function start(buffer) {
 	makeTimeline();
 	listen();
 	document.body.classList.remove('waiting');
-	restore();
+	restore(location.hash);
 	publish();
+	if (isFramed)
+		talkToParent();
 }
 
 unpack('profile').then(start).catch(tellProblem);

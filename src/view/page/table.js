@@ -52,10 +52,13 @@ const tableColumns = (compared ? [
 	amountColumn('total', 'Total', shown, 'total'), shareColumn('totalshare', '%', shown, 'total'),
 ]).concat(nameColumns);
 
+// Other formats have no modules or files.
+function findEmptyColumns() {
+	for (const key of ['module', 'file'])
+		columnOf(functionTable, key).isEmpty = !profile.functions[key].some(function (text) { return text !== ''; });
+}
+
 function makeTable() {
-	for (const key of ['module', 'file']) // missing in other formats
-		if (!profile.functions[key].some(function (text) { return text !== ''; }))
-			tableColumns.splice(tableColumns.findIndex(function (each) { return each.key === key; }), 1);
 	functionTable = makeSortedTable({ host: byId('table'), columns: tableColumns, sort: FIRST_ORDER, upwards: false, list: listFunctions,
 		tie: function (a, b) { // the more expensive one first, else alphabetical order
 			const totals = tally(compared ? AFTER : value).total;
@@ -66,6 +69,7 @@ function makeTable() {
 			showTable();
 			remember(true);
 		} });
+	findEmptyColumns();
 }
 
 function isInTable(func) {

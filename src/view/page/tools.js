@@ -181,14 +181,22 @@ function makeSwitches() {
 	makeButton(host, '?', 'keys', 'keyboard shortcuts ( ? )', toggleHelp);
 }
 
+// There is a tab of source lines if the profile has some.
+function showTabs() {
+	if (profile.sources.length === 0) {
+		byId('source-view').hidden = true;
+		delete VIEWS.source;
+	} else {
+		VIEWS.source = 'Source';
+	}
+	byId('source-tab').hidden = !VIEWS.source;
+	if (!VIEWS[view])
+		view = 'graph';
+}
+
 function makeTabs() {
 	const tabs = byId('tabs');
 	Object.keys(VIEWS).forEach(function (name, i) {
-		if (name === 'source' && profile.sources.length === 0) {
-			byId('source-view').hidden = true;
-			delete VIEWS.source;
-			return;
-		}
 		const tab = makeButton(tabs, VIEWS[name], 'tab', VIEWS[name] + ' ( ' + (i + 1) + ' )', function () { lookAt(name); });
 		tab.id = name + '-tab';
 		tab.setAttribute('role', 'tab');
@@ -202,6 +210,7 @@ function makeTabs() {
 		lookAt(names[(names.indexOf(view) + step + names.length) % names.length]);
 		byId(view + '-tab').focus();
 	});
+	showTabs();
 }
 
 // Foot

@@ -11,7 +11,7 @@ const HEAP_VALUES = [
 ];
 const INUSE_SPACE = 4;
 
-(function addValues() {
+function addValues() {
 	const named = page.states.map(function (state, i) { return i; }).filter(function (i) { return page.states[i].name !== ''; });
 	const main = page.values[page.main_value];
 	for (const state of compared || named.length < 2 ? [] : named)
@@ -20,7 +20,8 @@ const INUSE_SPACE = 4;
 		page.values[i].heap = HEAP_VALUES[i - page.heap_value];
 	if (page.heap_value !== undefined)
 		page.values.push({ name: 'live_space', unit: 'bytes', base: page.heap_value + INUSE_SPACE, heap: { of: 'bytes', is: 'live' } });
-})();
+}
+addValues();
 
 // The value of the file from which a value is derived.
 function baseOf(which) {

@@ -4,7 +4,7 @@
 const STEP = 60; // characters kept of a name in a path
 
 function cut(name) {
-	return Array.from(name).slice(0, STEP).join('');
+	return name.length <= STEP ? name : Array.from(name).slice(0, STEP).join('');
 }
 
 function encode(text) {
@@ -31,9 +31,9 @@ function readStep(step) {
 	return { name: decode(parts[0]), which: Number(parts[1] || 0) };
 }
 
-function readState() {
+function readState(fragment) {
 	const state = {};
-	for (const part of location.hash.slice(1).split('&')) {
+	for (const part of fragment.replace(/^#/, '').split('&')) {
 		const at = part.indexOf('=');
 		if (at > 0)
 			state[part.slice(0, at)] = part.slice(at + 1);

@@ -56,7 +56,7 @@ function remember(isStep) {
 }
 
 function restore() {
-	const state = readState();
+	const state = readState(location.hash);
 	const isOn = function (key, otherwise) { return key in state ? state[key] === '1' : otherwise; };
 	const inverted = isOn('i', initial.way.inverted);
 	known = null; // do not change the history meanwhile

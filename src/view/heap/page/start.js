@@ -33,7 +33,7 @@ function readSite(text) {
 }
 
 function restore() {
-	const state = readState();
+	const state = readState(location.hash);
 	isReady = false;
 	readOrder(siteTable, state.o, 'peak');
 	filter(decode(state.s || ''));

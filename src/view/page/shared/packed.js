@@ -3,7 +3,7 @@
 // (view/page/shared/page_file.h).
 
 const byId = function (id) { return document.getElementById(id); };
-const about = JSON.parse(byId('about').textContent);
+let about = JSON.parse(byId('about').textContent);
 
 function bytesOf(text) {
 	if (Uint8Array.fromBase64)
@@ -19,5 +19,9 @@ function unpack(id) {
 	const source = byId(id);
 	const packed = bytesOf(source.textContent);
 	source.remove(); // frees its text
+	return unpackBytes(packed);
+}
+
+function unpackBytes(packed) {
 	return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }

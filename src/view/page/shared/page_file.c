@@ -45,21 +45,30 @@ static void put_base64(struct bytes *out, const uint8_t *data, size_t size)
 		out->size += (size + 2) / 3 * 4;
 }
 
-int page_file_put_packed(struct bytes *out, const char *id, struct bytes *plain)
+int page_file_pack(struct bytes *plain, struct bytes *out)
 {
-	struct bytes packed = {0};
-	struct gzip *gzip = gzip_new(&packed);
+	struct gzip *gzip = gzip_new(out);
 	int r = -ENOMEM;
 
 	if (gzip && !plain->failed) {
 		gzip_put(gzip, plain);
 		gzip_finish(gzip);
+		r = out->failed ? -ENOMEM : 0;
+	}
+	gzip_free(gzip);
+	return r;
+}
+
+int page_file_put_packed(struct bytes *out, const char *id, struct bytes *plain)
+{
+	struct bytes packed = {0};
+	int r = page_file_pack(plain, &packed);
+
+	if (r == 0) {
 		bytes_printf(out, "<script type=\"application/octet-stream\" id=\"%s\">", id);
 		put_base64(out, packed.data, packed.size);
 		bytes_printf(out, "</script>\n");
-		r = packed.failed ? -ENOMEM : 0;
 	}
-	gzip_free(gzip);
 	bytes_fini(&packed);
 	return r;
 }

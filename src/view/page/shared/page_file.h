@@ -22,6 +22,9 @@ void page_file_begin(struct bytes *out, const char *title, const char *style, co
  */
 int page_file_put_packed(struct bytes *out, const char *id, struct bytes *plain);
 
+/* Appends data as gzip alone, for a page that is open. Clears plain. 0 or -ENOMEM. */
+int page_file_pack(struct bytes *plain, struct bytes *out);
+
 void page_file_end(struct bytes *out, const char *script);
 
 #endif

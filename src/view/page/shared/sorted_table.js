@@ -5,7 +5,7 @@
 // The page passes: host (scrolls, and contains the table with an empty head and body), columns, the
 // key of the column to sort by, upwards (ascending), list() of row ids, tie(id, id) to order equal
 // rows, choose(id), and changed() after a click on a heading. Columns have a key, a title,
-// text(id), number(id) or words, and may be a share or have dress(cell, id).
+// text(id), number(id) or words, and may be a share, be empty or have dress(cell, id).
 
 const LINE = 24; // pixels of a row
 
@@ -39,6 +39,11 @@ function columnOf(table, key) {
 	return table.columns.find(function (column) { return column.key === key; });
 }
 
+// Those that have something to show.
+function filledColumns(table) {
+	return table.columns.filter(function (column) { return !column.isEmpty; });
+}
+
 function sortBy(table, key) {
 	table.upwards = table.sort === key ? !table.upwards : Boolean(columnOf(table, key).words);
 	table.sort = key;
@@ -66,11 +71,13 @@ function showRows(table) {
 	});
 	table.rows = order.map(function (i) { return ids[i]; });
 	table.row = Math.min(table.row, Math.max(0, ids.length - 1));
-	for (const each of table.columns)
+	for (const each of table.columns) {
+		each.head.hidden = Boolean(each.isEmpty);
 		if (each === column)
 			each.head.setAttribute('aria-sort', table.upwards ? 'ascending' : 'descending');
 		else
 			each.head.removeAttribute('aria-sort');
+	}
 	table.host.querySelector('table').setAttribute('aria-rowcount', ids.length + 1);
 	fillRows(table);
 }
@@ -99,7 +106,7 @@ function fillRows(table) {
 		line.setAttribute('aria-rowindex', i + 2);
 		line.classList.toggle('at', i === table.row);
 		line.classList.toggle('chosen-row', rows[i] === table.chosen);
-		for (const column of table.columns)
+		for (const column of filledColumns(table))
 			fillCell(element(HTML, 'td', line), column, rows[i]);
 	}
 	spaceRow(table.body, rows.length - last);
@@ -113,7 +120,8 @@ function spaceRow(body, count) {
 
 // The cells of all rows, in their order.
 function tableTexts(table) {
-	return table.rows.map(function (id) { return table.columns.map(function (column) { return column.text(id); }); });
+	const columns = filledColumns(table);
+	return table.rows.map(function (id) { return columns.map(function (column) { return column.text(id); }); });
 }
 
 function goToRow(table, row) {
@@ -129,7 +137,7 @@ function goToRow(table, row) {
 function moveRow(table, step) {
 	table.host.focus({ preventScroll: true });
 	goToRow(table, Math.max(0, Math.min(table.rows.length - 1, table.row + step)));
-	byId('say').textContent = table.columns.map(function (column) { return column.title + ' ' + column.text(table.rows[table.row]); }).join(', ');
+	byId('say').textContent = filledColumns(table).map(function (column) { return column.title + ' ' + column.text(table.rows[table.row]); }).join(', ');
 }
 
 // Handles a key that moves between rows; returns whether it did.
