@@ -70,10 +70,10 @@ check('it starts in the state of its address', named(await boxes(frame), 'main')
 // Its state
 
 await frame.click('#table-tab');
-check('a change of the view is told as a step', JSON.stringify(await hear('state', 1)) === JSON.stringify({ wick: 'state', text: 'z=app/main&s=skip&w=table', isStep: true }),
+check('a change of the view is told as a step', JSON.stringify(await hear('state', 1)) === JSON.stringify({ wick: 'state', text: '#z=app/main&s=skip&w=table', isStep: true }),
 	JSON.stringify(await heard('state')));
 check('the address of the frame stays', await frame.evaluate(() => location.hash) === '#z=app/main&s=skip');
-await post({ wick: 'restore', text: 'z=app/main/parse' });
+await post({ wick: 'restore', text: '#z=app/main/parse' });
 await hear('ready', 2);
 check('a state can be restored', !named(await boxes(frame), 'parse').dim && named(await boxes(frame), 'main').dim && (await frame.textContent('#found')) === '');
 await frame.evaluate(() => window.postMessage({ wick: 'restore', text: 'w=table' }, '*'));
@@ -82,9 +82,10 @@ await post(null);
 await post({ wick: 'restore', text: 'z=app/main/parse&s=word' });
 await hear('ready', 3);
 check('messages of others are not for it', await frame.isVisible('#graph-view') && await frame.isHidden('#table-view'));
-await frame.click('button.theme');
-check('dark and light need no storage', await frame.evaluate(() => document.documentElement.dataset.theme === 'dark'));
-await frame.click('button.theme');
+await post({ wick: 'theme', theme: 'dark' });
+await frame.waitForFunction(() => document.documentElement.dataset.theme === 'dark');
+check('dark or light is what the page around it says', await frame.evaluate(() => document.querySelectorAll('button.theme').length === 0));
+await post({ wick: 'theme', theme: null });
 
 // Another profile
 

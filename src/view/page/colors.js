@@ -4,7 +4,7 @@
 let colors = page.colors;
 let ratio = null; // null: the default colours
 let ratios = page.ratios;
-const fills = new Map(); // by class and shade; cleared when the theme changes
+const fills = new Map(); // by swatch and shade; cleared when the theme changes
 
 function paletteNow() {
 	return page.palettes[ratio ? 'ratio' : colors];
@@ -33,12 +33,14 @@ function patternFill(swatch, color) {
 function fillOf(name, hash) {
 	const swatch = paletteNow().swatches[name];
 	const shade = hash % swatch.light.length;
-	const key = (ratio ? 'r' : '') + name + shade;
-	if (!fills.has(key)) {
+	if (!fills.has(swatch))
+		fills.set(swatch, []);
+	const known = fills.get(swatch);
+	if (!known[shade]) {
 		const color = (isDark() ? swatch.dark : swatch.light)[shade];
-		fills.set(key, { color: color, fill: swatch.pattern ? patternFill(swatch, color) : color, white: swatch.white, class: name });
+		known[shade] = { color: color, fill: swatch.pattern ? patternFill(swatch, color) : color, white: swatch.white, class: name };
 	}
-	return fills.get(key);
+	return known[shade];
 }
 
 function hueFill(hue, shade) {

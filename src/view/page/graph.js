@@ -125,7 +125,9 @@ function isHitNode(pane, node) {
 }
 
 function markHits(test) {
-	hitFunctions = Uint8Array.from(profile.functions.name, function (name) { return test !== null && test.test(name) ? 1 : 0; });
+	hitFunctions = new Uint8Array(profile.functions.count);
+	for (let func = 0; test && func < hitFunctions.length; func++)
+		hitFunctions[func] = test.test(profile.functions.name[func]) ? 1 : 0;
 	hitFunctions.test = test;
 }
 

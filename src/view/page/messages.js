@@ -10,8 +10,14 @@ function tellParent(message) {
 	window.parent.postMessage(message, '*');
 }
 
+// Dark or light is the choice of the page around it, which can store it.
+if (isFramed) {
+	delete actions.t;
+	keys.splice(keys.findIndex(function (key) { return key[0] === 't'; }), 1);
+}
+
 function tellState(text, isStep) {
-	tellParent({ wick: 'state', text: text.slice(1), isStep: isStep });
+	tellParent({ wick: 'state', text: text, isStep: isStep });
 }
 
 function tellReady() {
@@ -45,6 +51,8 @@ function talkToParent() {
 		if (event.data.wick === 'restore') {
 			restore(String(event.data.text));
 			tellReady();
+		} else if (event.data.wick === 'theme') {
+			setTheme(event.data.theme);
 		} else if (event.data.wick === 'update') {
 			takeUpdate(event.data.data);
 		}

@@ -106,7 +106,7 @@ function drawLabel(pane, context, at, top, paint) {
 	if (!text)
 		return;
 	context.font = (pane.shape.inlined[node] ? 'italic ' : '') + "12px 'DejaVu Sans Mono', Menlo, Consolas, monospace";
-	context.fillStyle = paint.white ? '#fff' : isDim(pane, node) && isDark() ? '#fff' : page.text;
+	context.fillStyle = pane.fill = paint.white ? '#fff' : isDim(pane, node) && isDark() ? '#fff' : page.text;
 	context.fillText(text, MARGIN + pane.left[at] + TEXT, top + 13);
 }
 
@@ -114,15 +114,18 @@ function drawBox(pane, context, at, top, edge) {
 	const node = pane.node[at], left = MARGIN + pane.left[at], wide = pane.right[at] - pane.left[at];
 	const isHit = isHitNode(pane, node), dim = isDim(pane, node) && !isHit;
 	const paint = isHit ? { fill: page.hit, white: true } : paintOf(pane.shape, node, pane.cost);
-	context.globalAlpha = dim ? (isDark() ? 0.3 : 0.45) : 1;
-	context.fillStyle = paint.fill;
+	if (dim)
+		context.globalAlpha = isDark() ? 0.3 : 0.45;
+	if (pane.fill !== paint.fill) // the browser reads a colour again each time it is set
+		context.fillStyle = pane.fill = paint.fill;
 	context.fillRect(left, top, wide > 2 ? wide - 0.6 : wide, BOX);
 	if (edge && wide >= 3) {
 		context.strokeStyle = edge;
 		context.lineWidth = 1;
 		context.strokeRect(left + 0.5, top + 0.5, wide - 1, BOX - 1);
 	}
-	context.globalAlpha = 1;
+	if (dim)
+		context.globalAlpha = 1;
 	if (compared && wide >= 8 && changeOf(pane.shape, node, false).mark)
 		drawDashes(context, left, top, wide);
 	drawLabel(pane, context, at, top, dim ? { white: false } : paint);
@@ -150,6 +153,7 @@ function draw(pane) {
 	if (!pane.shape || !pane.host.clientHeight)
 		return;
 	const context = fitCanvas(pane.canvas, pane.host.clientWidth, pane.host.clientHeight), high = pane.host.clientHeight, edge = paletteNow().edge;
+	pane.fill = null;
 	pane.rows.forEach(function (boxes, row) {
 		const top = topOf(pane, row) - pane.host.scrollTop;
 		if (top > high || top + ROW < 0)

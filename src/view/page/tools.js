@@ -176,7 +176,8 @@ function makeSwitches() {
 	switches.inverted = makeButton(host, 'Inverted', 'inverted', 'from the leaves to their callers ( i )', toggleWay);
 	switches.icicle = makeButton(host, 'Icicle', 'icicle', 'the root at the top ( c )', toggleIcicle);
 	makeButton(host, 'Folded', 'folded', 'download this view as folded stacks ( d )', downloadFolded);
-	makeButton(host, '\u25d0', 'theme', 'dark or light ( t )', toggleTheme).setAttribute('aria-label', 'dark or light');
+	if (!isFramed)
+		makeButton(host, '\u25d0', 'theme', 'dark or light ( t )', toggleTheme).setAttribute('aria-label', 'dark or light');
 	makeButton(host, 'About', 'session', 'how the recording was made ( r )', toggleSession);
 	makeButton(host, '?', 'keys', 'keyboard shortcuts ( ? )', toggleHelp);
 }

@@ -27,6 +27,12 @@ function toggleTheme() {
 	showAll();
 }
 
+// name: "dark" or "light"; anything else: like the system.
+function setTheme(name) {
+	theme = name === 'dark' || name === 'light' ? name : null;
+	showAll();
+}
+
 function readTheme() {
 	try {
 		theme = { dark: 'dark', light: 'light' }[localStorage.getItem('wick-theme')] || null;
