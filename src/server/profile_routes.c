@@ -15,6 +15,8 @@
 #include "server/state.h"
 #include "view/diff/diff.h"
 #include "view/diff/diff_gate.h"
+#include "view/language.h"
+#include "view/language_filter.h"
 #include "view/page/flame_page.h"
 
 #define GATES_MAX 16
@@ -59,11 +61,29 @@ static bool add_gap(void *self, const struct store_item *item)
 	return profile_add_fact(profile, "gap", text) == 0;
 }
 
-static int fetch(struct server *server, const struct query *query, const char *selector,
-		 struct profile **ret, struct error *err)
+static int filter_language(struct profile *profile, const char *word, struct error *err)
 {
+	enum language language = language_of_word(word);
+
+	if (language == LANGUAGES) {
+		(void)error_set(err, -EINVAL, "there is no language %.40s", word);
+		error_remedy(err,
+			     "use c, c++, rust, go, python, ruby, javascript, assembly, kernel "
+			     "or unknown");
+		return -EINVAL;
+	}
+	return language_filter(profile, language) < 0 ? error_set(err, -ENOMEM, "out of memory")
+						      : 0;
+}
+
+static int fetch(struct server *server, const struct query *query, const char *selector,
+		 const struct http_call *request, struct profile **ret, struct error *err)
+{
+	const char *language = http_call_query(request, "language");
 	int r = store_profile(server->store, &query->selector, ret, err);
 
+	if (r == 0 && language && *language)
+		r = filter_language(*ret, language, err);
 	if (r < 0)
 		return r;
 	describe(*ret, query, selector);
@@ -84,13 +104,23 @@ static int read_options(const struct http_call *request, struct render_options *
 {
 	const char *format = http_call_query(request, "format");
 	uint64_t limit;
+	uint64_t width_px = 0;
+	uint64_t height_px = 0;
 	int r;
 
 	ret->format = format ? format : "json";
 	ret->color = is_set(request, "color");
 	r = query_number(request, "limit", strcmp(ret->format, "text") == 0 ? 30 : 1000000, 1000000,
 			 &limit, err);
+	if (r == 0)
+		r = query_number(request, "width", RENDER_WIDTH_PX, RENDER_SIDE_MAX_PX, &width_px,
+				 err);
+	if (r == 0)
+		r = query_number(request, "height", RENDER_HEIGHT_PX, RENDER_SIDE_MAX_PX,
+				 &height_px, err);
 	ret->limit = (uint32_t)limit;
+	ret->width_px = (uint32_t)width_px;
+	ret->height_px = (uint32_t)height_px;
 	return r;
 }
 
@@ -107,7 +137,8 @@ void route_profile(void *self, const struct http_call *request, struct http_resp
 	if (r == 0)
 		r = read_options(request, &options, &err);
 	if (r == 0)
-		r = fetch(server, query, http_call_query(request, "query"), &profile, &err);
+		r = fetch(server, query, http_call_query(request, "query"), request, &profile,
+			  &err);
 	if (r == 0)
 		r = render_profile(profile, &options, response, &err);
 	if (r < 0)
@@ -268,8 +299,8 @@ static void put_verdicts(const struct comparison *comparison, bool as_text,
 	}
 }
 
-static int draw(const struct comparison *comparison, bool page, struct http_response *response,
-		struct error *err)
+static int draw(const struct comparison *comparison, const struct render_options *options,
+		struct http_response *response, struct error *err)
 {
 	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
 
@@ -280,10 +311,7 @@ static int draw(const struct comparison *comparison, bool page, struct http_resp
 	view.graph.absolute = comparison->diff.absolute;
 	view.sides[0] = comparison->names[0];
 	view.sides[1] = comparison->names[1];
-	response->type = page ? "text/html; charset=utf-8" : "image/svg+xml";
-	response->policy = RENDER_GRAPH_POLICY;
-	return page ? flame_page_write(comparison->diff.pair.both, &view, &response->body, err)
-		    : flame_write(comparison->diff.pair.both, &view.graph, &response->body, err);
+	return render_graph(comparison->diff.pair.both, &view, options, response, err);
 }
 
 static int write_diff(const struct comparison *comparison, const struct render_options *options,
@@ -302,12 +330,12 @@ static int write_diff(const struct comparison *comparison, const struct render_o
 	};
 	int r;
 
-	if (strcmp(options->format, "svg") == 0 || strcmp(options->format, "html") == 0)
-		return draw(comparison, options->format[0] == 'h', response, err);
+	if (render_is_graph(options->format))
+		return draw(comparison, options, response, err);
 	if (!is_json && !is_csv && strcmp(options->format, "text") != 0) {
 		(void)error_set(err, -EINVAL, "a comparison cannot be written as %.40s",
 				options->format);
-		error_remedy(err, "use text, json, csv, svg or html");
+		error_remedy(err, "use text, json, csv, svg, png, html or page");
 		return -EINVAL;
 	}
 	response->type = is_json ? NULL : is_csv ? "text/csv" : "text/plain; charset=utf-8";
@@ -328,7 +356,7 @@ static int compare(struct server *server, struct comparison *comparison,
 	if (r == 0)
 		r = read_sides(server, comparison, request, err);
 	for (i = 0; i < 2 && r == 0; i++)
-		r = fetch(server, &comparison->sides[i], comparison->names[i],
+		r = fetch(server, &comparison->sides[i], comparison->names[i], request,
 			  &comparison->profiles[i], err);
 	if (r == 0)
 		r = diff_init(&comparison->diff,

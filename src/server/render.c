@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/scope.h"
+#include "base/vec.h"
 #include "export/export.h"
 #include "import/import.h"
 #include "import/source.h"
@@ -30,15 +31,62 @@ static int write_report(const struct profile *profile, const struct render_optio
 	return report_write(profile, &view, &response->body, err);
 }
 
-static int write_graph(const struct profile *profile, bool page, struct http_response *response,
-		       struct error *err)
+/* One for each format of a graph. */
+static int write_svg(const struct profile *profile, const struct flame_page_options *view,
+		     struct bytes *out, struct error *err)
 {
-	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
+	return flame_write(profile, &view->graph, out, err);
+}
 
-	response->type = page ? "text/html; charset=utf-8" : "image/svg+xml";
-	response->policy = RENDER_GRAPH_POLICY;
-	return page ? flame_page_write(profile, &view, &response->body, err)
-		    : flame_write(profile, &view.graph, &response->body, err);
+static int write_png(const struct profile *profile, const struct flame_page_options *view,
+		     struct bytes *out, struct error *err)
+{
+	return flame_write_png(profile, &view->graph, out, err);
+}
+
+struct graph_format {
+	const char *name;
+	const char *type;
+	bool has_script;
+	int (*write)(const struct profile *profile, const struct flame_page_options *view,
+		     struct bytes *out, struct error *err);
+};
+
+static const struct graph_format *graph_format(const char *name)
+{
+	static const struct graph_format formats[] = {
+		{"svg", "image/svg+xml", true, write_svg},
+		{"png", "image/png", false, write_png},
+		{"html", "text/html; charset=utf-8", true, flame_page_write},
+		{"page", "application/octet-stream", false, flame_page_data_write},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(formats); i++)
+		if (strcmp(name, formats[i].name) == 0)
+			return &formats[i];
+	return NULL;
+}
+
+bool render_is_graph(const char *format)
+{
+	return graph_format(format) != NULL;
+}
+
+int render_graph(const struct profile *profile, const struct flame_page_options *view,
+		 const struct render_options *options, struct http_response *response,
+		 struct error *err)
+{
+	const struct graph_format *format = graph_format(options->format);
+	struct flame_page_options sized = *view;
+
+	if (!format)
+		return error_set(err, -EINVAL, "%.40s is no format of a graph", options->format);
+	sized.graph.width_px = options->width_px;
+	sized.graph.height_px = options->height_px;
+	response->type = format->type;
+	response->policy = format->has_script ? RENDER_GRAPH_POLICY : NULL;
+	return format->write(profile, &sized, &response->body, err);
 }
 
 static int read_all(int fd, struct bytes *out)
@@ -89,8 +137,8 @@ static int write_export(const struct profile *profile, const char *format,
 
 	if (!exporter || exporter_lists_samples(exporter) || exporter->in_order) {
 		(void)error_set(err, -EINVAL, "there is no format %.40s here", format);
-		error_remedy(err, "use text, json, folded, pprof, otlp, wick, svg or "
-				  "html");
+		error_remedy(err, "use text, json, folded, pprof, otlp, wick, svg, png, "
+				  "html or page");
 		return -EINVAL;
 	}
 	/* Folded stacks are of the measured value, as the other formats. */
@@ -104,14 +152,15 @@ static int write_export(const struct profile *profile, const char *format,
 int render_profile(const struct profile *profile, const struct render_options *options,
 		   struct http_response *response, struct error *err)
 {
+	struct flame_page_options view = {.graph = FLAME_OPTIONS_DEFAULT};
 	const char *format = options->format;
 
 	if (strcmp(format, "text") == 0)
 		return write_report(profile, options, false, response, err);
 	if (strcmp(format, "json") == 0)
 		return write_report(profile, options, true, response, err);
-	if (strcmp(format, "svg") == 0 || strcmp(format, "html") == 0)
-		return write_graph(profile, format[0] == 'h', response, err);
+	if (render_is_graph(format))
+		return render_graph(profile, &view, options, response, err);
 	if (strcmp(format, "wick") != 0)
 		return write_export(profile, format, response, err);
 	response->type = "application/octet-stream";

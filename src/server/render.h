@@ -9,6 +9,7 @@
 
 struct bytes;
 struct error;
+struct flame_page_options;
 struct http_response;
 struct profile;
 
@@ -21,14 +22,28 @@ struct profile;
 	"style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'"
 
 struct render_options {
-	const char *format; /* "text", "json", "svg", "html", "wick", or a format of wick export */
+	/* "text", "json", "svg", "png", "html", "page", "wick", or a format of wick export */
+	const char *format;
 	bool color;
-	uint32_t limit; /* rows of a table; 0: all */
+	uint32_t limit;     /* rows of a table; 0: all */
+	uint32_t width_px;  /* of a picture */
+	uint32_t height_px; /* at most */
 };
+
+/* Pictures have two pixels per px. */
+#define RENDER_WIDTH_PX 1200u
+#define RENDER_HEIGHT_PX 2000u
+#define RENDER_SIDE_MAX_PX 4000u
 
 /* Fills body and type of the answer. -EINVAL for an unknown format. */
 int render_profile(const struct profile *profile, const struct render_options *options,
 		   struct http_response *response, struct error *err);
+
+/* The same for a graph, with what it shows besides; false: the format is none of a graph. */
+bool render_is_graph(const char *format);
+int render_graph(const struct profile *profile, const struct flame_page_options *view,
+		 const struct render_options *options, struct http_response *response,
+		 struct error *err);
 
 /* Appends a recording with the same stacks, names and values. */
 int render_recording(const struct profile *profile, struct bytes *out, struct error *err);

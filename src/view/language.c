@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/vec.h"
 #include "model/profile.h"
@@ -122,6 +123,22 @@ const char *language_name(enum language language)
 	};
 
 	return names[language];
+}
+
+enum language language_of_word(const char *word)
+{
+	static const struct hint words[] = {{"cpp", LANGUAGE_CPP},
+					    {"javascript", LANGUAGE_SCRIPT},
+					    {"jit", LANGUAGE_SCRIPT},
+					    {"unknown", LANGUAGE_UNKNOWN}};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcasecmp(word, words[i].text) == 0)
+			return words[i].language;
+	for (i = 0; i < LANGUAGES && strcasecmp(word, language_name(i)) != 0; i++)
+		continue;
+	return i;
 }
 
 enum language language_of(const struct profile *profile, const struct profile_function *function)

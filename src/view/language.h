@@ -23,6 +23,9 @@ enum language {
 
 const char *language_name(enum language language); /* as people write it */
 
+/* The language that a word means, in any case: a name, or "cpp", "javascript"; LANGUAGES: none. */
+enum language language_of_word(const char *word);
+
 enum language language_of(const struct profile *profile, const struct profile_function *function);
 
 #endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the web page asks wick server for: its files, the session, logins, live events."""
+import gzip
 import http.client
 import json
 import shutil
@@ -205,3 +206,40 @@ def test_with_tls_the_cookie_is_sent_over_tls_only(tmp_path):
         assert ask(server, "/api/services", context=context, Cookie=cookie_of(answer), Origin=plain).status == 403
     finally:
         assert server.stop() == 0
+
+
+def test_only_stacks_with_a_call_in_a_language(server, tmp_path):  # noqa: F811
+    window = make_window(tmp_path, "app;main;core::fmt::write;memcpy 10\napp;main;memcpy 5\napp;main;core::fmt::write 2\n")
+    assert server.push(window)[0] == 200
+    assert server.folded(language="rust") == {"main;core::fmt::write;memcpy": 10, "main;core::fmt::write": 2}
+    assert server.folded(language="C") == server.folded()
+    assert server.folded(language="python") == {}
+    assert server.json("/api/profile", type="samples", language="rust")["samples"] == 12
+    assert server.request("/api/profile?language=cobol")[0] == 400
+    changes = server.request("/api/diff?type=samples&language=rust&format=csv")[1].decode()
+    assert "core::fmt::write" in changes and server.request("/api/diff?language=cobol")[0] == 400
+
+
+def test_a_picture_has_the_size_that_was_asked_for(server, tmp_path):  # noqa: F811
+    deep = ";".join(f"f{i}" for i in range(200))
+    assert server.push(make_window(tmp_path, f"app;{deep} 10\n"))[0] == 200
+    for path in ("/api/profile", "/api/diff"):
+        answer = ask(server, path + "?type=samples&format=png&width=500&height=400")
+        if answer.status == 415:
+            pytest.skip("this wick cannot draw a PNG")
+        assert answer.status == 200 and answer.headers["Content-Type"] == "image/png"
+        assert answer.body[:8] == b"\x89PNG\r\n\x1a\n"
+        width, height = (int.from_bytes(answer.body[at:at + 4], "big") for at in (16, 20))
+        assert width == 1000 and 600 <= height <= 800  # two pixels per px
+        for bad in ("width=100", "width=4001", "height=0", "height=100000", "width=x"):
+            assert ask(server, f"{path}?type=samples&format=png&{bad}").status == 400, bad
+
+
+def test_a_page_that_is_open_gets_the_data_alone(server, tmp_path):  # noqa: F811
+    assert server.push(make_window(tmp_path, "app;main;hot 10\n"))[0] == 200
+    for path in ("/api/profile", "/api/diff"):
+        answer = ask(server, path + "?type=samples&format=page")
+        assert answer.status == 200 and answer.headers["Content-Type"] == "application/octet-stream"
+        size = int.from_bytes(answer.body[:4], "little")
+        assert isinstance(json.loads(answer.body[4:4 + size]), dict)
+        assert b"hot" in gzip.decompress(answer.body[4 + size:])

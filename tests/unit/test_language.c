@@ -54,10 +54,22 @@ static void the_file_or_the_name_tells_the_language(void **state)
 	profile_free(profile);
 }
 
+static void a_word_means_a_language_in_any_case(void **state)
+{
+	assert_int_equal(language_of_word("python"), LANGUAGE_PYTHON);
+	assert_int_equal(language_of_word("C++"), LANGUAGE_CPP);
+	assert_int_equal(language_of_word("cpp"), LANGUAGE_CPP);
+	assert_int_equal(language_of_word("Kernel"), LANGUAGE_KERNEL);
+	assert_int_equal(language_of_word("unknown"), LANGUAGE_UNKNOWN);
+	assert_int_equal(language_of_word("cobol"), LANGUAGES);
+	assert_int_equal(language_of_word(""), LANGUAGES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_file_or_the_name_tells_the_language),
+		cmocka_unit_test(a_word_means_a_language_in_any_case),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,7 @@ struct flame_options {
 	uint32_t value;         /* FLAME_MAIN_VALUE: the profile's main one */
 	const char *value_name; /* NULL: use value */
 	uint32_t width_px;      /* initial width; a browser fits it to its window; 200 … 100000 */
+	uint32_t height_px;     /* a PNG is not taller: the deepest rows are left out; 0: any */
 	double min_width_px;    /* narrower boxes are left out and counted */
 	enum flame_colors colors;
 	enum call_tree_group group;

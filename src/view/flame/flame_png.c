@@ -356,7 +356,10 @@ static int find_rows(struct canvas *canvas)
 static int fit(struct canvas *canvas, struct error *err)
 {
 	uint32_t width_px = canvas->picture->options->width_px;
-	uint32_t max_rows = (MAX_HEIGHT_PX - HEAD_PX - FOOT_PX) / ROW_PX;
+	uint32_t wanted_px = canvas->picture->options->height_px;
+	uint32_t max_px = wanted_px > 0 && wanted_px < MAX_HEIGHT_PX ? wanted_px : MAX_HEIGHT_PX;
+	uint32_t max_rows =
+		max_px > HEAD_PX + FOOT_PX + ROW_PX ? (max_px - HEAD_PX - FOOT_PX) / ROW_PX : 1;
 
 	canvas->rows = canvas->picture->way->rows;
 	if (width_px > MAX_SIDE_PX) {
