@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "net/http_headers.h"
+#include "net/http_stream.h"
 #include "net/rate_limit.h"
 
 #define THREAD_STACK_BYTES (4u << 20)
@@ -38,6 +39,7 @@ struct http_server {
 	struct http_server_config config;
 	struct MHD_Daemon *daemon;
 	struct rate_limit rate;
+	struct http_streams streams;
 	uint16_t port;
 
 	pthread_mutex_t lock;
@@ -58,6 +60,7 @@ struct exchange {
 	bool refused;  /* so is the whole body of what was refused before it came */
 	struct http_response refusal;
 	bool answered;
+	bool streams; /* the answer has no end */
 	uint64_t start_ns;
 };
 
@@ -97,9 +100,35 @@ static void describe_client(struct http_call *request)
 		request->client[0] = '\0';
 }
 
-static enum MHD_Result queue_answer(struct exchange *exchange, struct http_response *response)
+static void too_busy(struct http_response *response)
 {
-	struct MHD_Response *out;
+	http_refuse(response, MHD_HTTP_SERVICE_UNAVAILABLE,
+		    "the server is busy with other requests");
+	response->retry_after_s = 2;
+}
+
+/* Begins an answer without an end, or turns it into a refusal. */
+static struct MHD_Response *begin_stream(struct http_server *server, struct exchange *exchange,
+					 struct http_response *response)
+{
+	struct MHD_Response *out =
+		exchange->link ? http_streams_begin(&server->streams, exchange->request.client,
+						    exchange->link->fd, &response->stream)
+			       : NULL;
+
+	exchange->streams = out != NULL;
+	if (!out) {
+		response->stream.free(response->stream.self);
+		http_refuse(response, MHD_HTTP_SERVICE_UNAVAILABLE,
+			    "too many clients wait for news");
+	}
+	response->stream = (struct http_stream){0};
+	return out;
+}
+
+static enum MHD_Result queue_answer(struct exchange *exchange, struct http_response *response,
+				    struct MHD_Response *out)
+{
 	enum MHD_Result result;
 
 	if (response->body.failed) {
@@ -107,8 +136,9 @@ static enum MHD_Result queue_answer(struct exchange *exchange, struct http_respo
 		http_refuse(response, MHD_HTTP_INSUFFICIENT_STORAGE, "out of memory");
 	}
 	/* The buffer goes over to the library, which releases it. */
-	out = MHD_create_response_from_buffer(response->body.size, response->body.data,
-					      MHD_RESPMEM_MUST_FREE);
+	if (!out)
+		out = MHD_create_response_from_buffer(response->body.size, response->body.data,
+						      MHD_RESPMEM_MUST_FREE);
 	if (!out)
 		return MHD_NO;
 	response->body = (struct bytes){0};
@@ -124,11 +154,13 @@ static enum MHD_Result answer(struct http_server *server, struct exchange *excha
 			      struct http_response *response)
 {
 	uint64_t took_ns = clock_monotonic_ns() - exchange->start_ns;
+	struct MHD_Response *stream =
+		response->stream.next ? begin_stream(server, exchange, response) : NULL;
 
 	if (server->config.done)
 		server->config.done(server->config.self, &exchange->request, response,
 				    exchange->received, took_ns);
-	return queue_answer(exchange, response);
+	return queue_answer(exchange, response, stream);
 }
 
 static enum MHD_Result refuse(struct http_server *server, struct exchange *exchange,
@@ -196,13 +228,6 @@ static void too_large(const struct http_server *server, struct http_response *re
 	http_refuse(response, MHD_HTTP_CONTENT_TOO_LARGE,
 		    "the body is larger than the limit of %zu bytes",
 		    server->config.max_body_bytes);
-}
-
-static void too_busy(struct http_response *response)
-{
-	http_refuse(response, MHD_HTTP_SERVICE_UNAVAILABLE,
-		    "the server is busy with other requests");
-	response->retry_after_s = 2;
 }
 
 /* Everything that can be decided before the body comes. Returns whether it may come. */
@@ -404,7 +429,8 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
 		return MHD_YES;
 	mark(server, exchange->link, true);
 	result = handle(server, exchange);
-	mark(server, exchange->link, false);
+	if (!exchange->streams) /* else the client waits for us until the end */
+		mark(server, exchange->link, false);
 	return result;
 }
 
@@ -486,6 +512,7 @@ static void on_completed(void *self, struct MHD_Connection *connection, void **c
 	if (exchange->link) {
 		exchange->link->since_ns = clock_monotonic_ns();
 		exchange->link->answering = false;
+		exchange->link->busy = false;
 	}
 	(void)pthread_cond_broadcast(&server->changed);
 	(void)pthread_mutex_unlock(&server->lock);
@@ -596,6 +623,7 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, int fd)
 static void server_free(struct http_server *server)
 {
 	rate_limit_fini(&server->rate);
+	http_streams_fini(&server->streams);
 	(void)pthread_cond_destroy(&server->changed); /* nobody waits any more */
 	(void)pthread_mutex_destroy(&server->lock);
 	free(server);
@@ -631,11 +659,14 @@ int http_server_start(const struct http_server_config *config, struct http_serve
 	rate_limit_init(&server->rate, config->requests_per_second, config->request_burst);
 	(void)pthread_mutex_init(&server->lock, NULL); /* never fails on Linux */
 	init_condition(&server->changed);
-	server->daemon = start_daemon(server, fd);
+	r = http_streams_init(&server->streams, config->max_streams,
+			      config->max_streams_of_address);
+	server->daemon = r == 0 ? start_daemon(server, fd) : NULL;
 	if (!server->daemon) {
 		(void)close(fd); /* nobody has used it */
 		server_free(server);
-		return refuse_start(config, err);
+		return r < 0 ? error_errno(err, r, "cannot start the HTTP server")
+			     : refuse_start(config, err);
 	}
 	*ret = server;
 	return 0;
@@ -655,6 +686,7 @@ void http_server_stop(struct http_server *server, unsigned int drain_s)
 	if (!server)
 		return;
 	fd = MHD_quiesce_daemon(server->daemon);
+	http_streams_stop(&server->streams);
 	(void)clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += drain_s;
 	(void)pthread_mutex_lock(&server->lock);
@@ -672,4 +704,5 @@ void http_server_stats(struct http_server *server, struct http_server_stats *ret
 	(void)pthread_mutex_lock(&server->lock);
 	*ret = server->stats;
 	(void)pthread_mutex_unlock(&server->lock);
+	ret->streams = http_streams_count(&server->streams);
 }

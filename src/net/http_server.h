@@ -7,8 +7,8 @@
  *
  * Each connection has a thread; handlers run on it and may block. What a client can make us hold is
  * bounded: connections in all and from one address, the size of a body, the sum of all bodies, the
- * number of handlers that run at once, requests in a second, the time without progress and the time
- * of a whole request.
+ * number of handlers that run at once, requests in a second, answers without an end, the time
+ * without progress and the time of a whole request.
  *
  * It knows nothing about tokens: config->admit() decides, before the body is read.
  */
@@ -46,6 +46,18 @@ const char *http_call_cookie(const struct http_call *request, const char *name);
 
 #define HTTP_COOKIE_MAX 256
 
+/* An answer without an end: text for a client that waits for news. */
+struct http_stream {
+	/*
+	 * Appends what is to be sent now, and says after which time to call it again at the latest.
+	 * Returns false to end. Called on the thread of the connection, without a handler's slot.
+	 */
+	bool (*next)(void *self, struct bytes *out, uint64_t *ret_wait_ms);
+	void (*free)(void *self);
+	void *self;
+	int wake_fd; /* an eventfd: when it can be read, next() is called at once; -1: none */
+};
+
 /* What it answers; zeros are "200 OK" without a body. The server releases the body. */
 struct http_response {
 	unsigned int status;
@@ -57,6 +69,7 @@ struct http_response {
 	uint32_t retry_after_s;  /* 0: none */
 	char gate[16];           /* X-Wick-Gate; "": none */
 	char cookie[HTTP_COOKIE_MAX]; /* Set-Cookie; "": none */
+	struct http_stream stream;    /* in place of the body; next NULL: none */
 };
 
 /* What an error means to a client: 4xx: it should not send the same again. */
@@ -89,7 +102,9 @@ struct http_server_config {
 	size_t max_bodies_bytes; /* of all requests together */
 	unsigned int max_connections;
 	unsigned int max_connections_of_address;
-	unsigned int max_running;       /* handlers at once */
+	unsigned int max_running; /* handlers at once */
+	unsigned int max_streams;
+	unsigned int max_streams_of_address;
 	unsigned int timeout_s;         /* without progress */
 	unsigned int request_timeout_s; /* for all of a request, and for all of its answer */
 	unsigned int answer_timeout_s;  /* for all of an answer instead; 0: the same */
@@ -110,6 +125,7 @@ struct http_server_config {
 #define HTTP_SERVER_LIMITS                                                                         \
 	.max_body_bytes = 32u << 20, .max_bodies_bytes = 256u << 20, .max_connections = 1000,      \
 	.max_connections_of_address = 600, .max_running = 8, .timeout_s = 30,                      \
+	.max_streams = 64, .max_streams_of_address = 16,                                           \
 	.request_timeout_s = 120,                                                                  \
 	.requests_per_second = 200, .request_burst = 400
 /* clang-format on */
@@ -139,6 +155,7 @@ struct http_server_stats {
 	uint64_t timed_out;    /* connections that took too long */
 	unsigned int connections;
 	unsigned int running;
+	unsigned int streams;
 };
 void http_server_stats(struct http_server *server, struct http_server_stats *ret);
 

@@ -33,6 +33,7 @@ const struct http_route server_routes[] = {
 	{"GET", "/api/labels", TOKEN_READ, route_labels},
 	{"GET", "/api/gaps", TOKEN_READ, route_gaps},
 	{"GET", "/api/agents", TOKEN_READ, route_agents},
+	{"GET", "/api/live", TOKEN_READ, route_live},
 	{"POST", "/api/burst", TOKEN_ADMIN, route_burst},
 	{"POST", QUERIER "ProfileTypes", TOKEN_READ, route_profile_types},
 	{"POST", QUERIER "LabelNames", TOKEN_READ, route_label_names},

@@ -44,6 +44,9 @@ http_handler route_burst;
 http_handler route_healthz;
 http_handler route_metrics;
 
+/* live_routes.c */
+http_handler route_live;
+
 /* session_routes.c */
 http_handler route_session;
 http_handler route_login;

@@ -233,6 +233,7 @@ int server_open(const struct server_config *config, struct server **ret, struct 
 	agents_init(&server->agents);
 	metrics_init(&server->metrics);
 	bursts_init(&server->bursts);
+	live_init(&server->live);
 	rate_limit_init(&server->upload_rate, UPLOADS_PER_SECOND, UPLOAD_BURST);
 	rate_limit_init(&server->login_rate, SESSION_TRIES_PER_SECOND, SESSION_TRIES);
 	r = open_files(server, err);
@@ -310,6 +311,7 @@ void server_close(struct server *server)
 	agents_fini(&server->agents);
 	metrics_fini(&server->metrics);
 	bursts_fini(&server->bursts);
+	live_fini(&server->live);
 	http_access_close(&server->access);
 	rate_limit_fini(&server->upload_rate);
 	rate_limit_fini(&server->login_rate);

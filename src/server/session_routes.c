@@ -5,7 +5,7 @@
 
 void route_session(void *self, const struct http_call *request, struct http_response *response)
 {
-	static const char *const has[] = {"agents", "releases", "hosts", "burst", NULL};
+	static const char *const has[] = {"agents", "releases", "hosts", "live", "burst", NULL};
 	static const struct session_source source = {"store", has};
 	struct server *server = self;
 

@@ -11,6 +11,7 @@
 #include "server/agents.h"
 #include "server/audit.h"
 #include "server/bursts.h"
+#include "server/live/live.h"
 #include "server/metrics.h"
 #include "server/names/naming.h"
 #include "server/names/symbol_folder.h"
@@ -31,6 +32,7 @@ struct server {
 	struct audit audit;
 	struct metrics metrics;
 	struct bursts bursts;
+	struct live live;
 	struct symbol_folder symbols;
 	struct debuginfod_client *debuginfod; /* NULL: none is asked */
 	struct naming *naming;

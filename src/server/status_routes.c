@@ -150,6 +150,8 @@ void server_metrics(struct server *server, struct bytes *out)
 	metrics_put_value(out, "wick_server_bodies_limit_bytes", "gauge",
 			  "Memory that bodies may hold.",
 			  (double)server_bodies_limit(server->config));
+	metrics_put_value(out, "wick_server_streams", "gauge", "Clients that watch a service.",
+			  (double)http.streams);
 	metrics_put_value(out, "wick_server_running", "gauge", "Requests being handled.",
 			  (double)http.running);
 	put_store(server->store, out);

@@ -4,6 +4,7 @@ import gzip
 import http.client
 import json
 import shutil
+import signal
 import ssl
 import subprocess
 import time
@@ -243,3 +244,89 @@ def test_a_page_that_is_open_gets_the_data_alone(server, tmp_path):  # noqa: F81
         size = int.from_bytes(answer.body[:4], "little")
         assert isinstance(json.loads(answer.body[4:4 + size]), dict)
         assert b"hot" in gzip.decompress(answer.body[4 + size:])
+
+
+class Stream:
+    """A stream of server-sent events."""
+
+    def __init__(self, server, path, **headers):
+        url = urllib.parse.urlsplit(server.url)
+        self.connection = http.client.HTTPConnection(url.hostname, url.port, timeout=TIMEOUT)
+        self.connection.request("GET", path, headers=headers)
+        self.answer = self.connection.getresponse()
+
+    def event(self):
+        """The next event and its data; None at the end."""
+        name = None
+        while True:
+            line = self.answer.readline().decode()
+            if not line:
+                return None
+            if line.startswith("event: "):
+                name = line[7:].strip()
+            if line.startswith("data: "):
+                return name, json.loads(line[6:])
+
+    def close(self):
+        self.connection.close()
+
+
+def test_a_push_of_a_watched_service_is_a_step_of_its_stream(server, tmp_path):  # noqa: F811
+    stream = Stream(server, "/api/live?query=app&type=samples&window=30")
+    other = Stream(server, "/api/live?query=another&type=samples")
+    assert stream.answer.status == 200 and stream.answer.headers["Content-Type"].startswith("text/event-stream")
+    name, first = stream.event()
+    assert name == "step" and first["newest"] == 0 and first["samples"] == 0 and first["to"] - first["from"] == 30
+    assert other.event()[0] == "step"
+    answer = json.loads(server.push(make_window(tmp_path, "app;main 10\n"), "one")[1])
+    assert answer["window_s"] == 10
+    name, step = stream.event()
+    assert name == "step" and step["samples"] == 10 and step["newest"] == step["to"]
+    assert "window_s" not in json.loads(server.push(make_window(tmp_path, "web;main 10\n", "b"), "two")[1])
+    assert 'wick_server_streams 2' in server.request("/metrics")[1].decode()
+    stream.close()
+    deadline = time.monotonic() + TIMEOUT  # the server notices that the page has gone
+    while 'wick_server_streams 1' not in server.request("/metrics")[1].decode():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert "window_s" not in json.loads(server.push(make_window(tmp_path, "app;main 5\n", "c"), "three")[1])
+    # What is there already is in the first step.
+    again = Stream(server, "/api/live?query=app&type=samples&window=600")
+    assert again.event()[1]["samples"] == 15
+    for bad in ("window=0", "window=601", "query=%7B"):
+        assert server.request(f"/api/live?{bad}")[0] == 400
+    # The server does not wait for those who watch.
+    assert server.stop() == 0
+    assert again.event() is None and other.event() is None
+
+
+def test_streams_have_limits_and_take_no_slot(server):  # noqa: F811
+    streams = [Stream(server, "/api/live?query=app") for _ in range(16)]
+    try:
+        assert all(stream.event()[0] == "step" for stream in streams)
+        refused = Stream(server, "/api/live?query=app")
+        assert refused.answer.status == 503 and "too many" in json.loads(refused.answer.read())["error"]
+        assert server.request("/api/services")[0] == 200
+    finally:
+        for stream in streams:
+            stream.close()
+
+
+def test_a_stream_ends_with_its_token(tmp_path):
+    folder = tmp_path / "data"
+    token = add_token(folder, "read")
+    keep = add_token(folder, "admin")
+    server = Server(folder)
+    try:
+        assert Stream(server, "/api/live").answer.status == 401
+        stream = Stream(server, "/api/live?query=app", Authorization="Bearer " + token)
+        assert stream.event()[0] == "step"
+        listed = json.loads(subprocess.run([WICK, "token", "list", "--format", "json", "--data", folder],
+                                           capture_output=True, text=True, check=True).stdout)
+        identity = next(token["id"] for token in listed if token["access"] == "read")
+        subprocess.run([WICK, "token", "revoke", identity, "--data", folder], check=True, timeout=TIMEOUT)
+        server.process.send_signal(signal.SIGHUP)
+        assert stream.event() is None
+        assert server.request("/api/services", token=keep)[0] == 200
+    finally:
+        assert server.stop() == 0

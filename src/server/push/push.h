@@ -14,6 +14,13 @@
 int push_body(struct server *server, const struct http_call *request, struct bytes *ret,
 	      struct error *err);
 
+/*
+ * Stores a window, and tells those who watch its services. ret_watched: somebody watches one of
+ * them by name; may be NULL.
+ */
+int push_store(struct server *server, const struct ingest_input *input, bool *ret_watched,
+	       struct ingest_result *ret, struct error *err);
+
 /* Counts a push for /metrics; r is the result of ingest(). */
 void push_count(struct server *server, const struct ingest_result *result, int r);
 

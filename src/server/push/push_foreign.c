@@ -54,7 +54,7 @@ int push_foreign(struct server *server, struct push_foreign *push, struct error 
 	input.id = input.id ? input.id : "";
 	input.now_s = clock_realtime_ns() / NS_PER_SEC;
 	if (r == 0)
-		r = ingest(server->store, &input, &result, err);
+		r = push_store(server, &input, NULL, &result, err);
 	push_count(server, &result, r);
 	window_fini(&window);
 	bytes_fini(&recording);

@@ -56,11 +56,14 @@ struct order_search {
 	const char *host;
 	uint64_t now_s;
 	bool found;
+	bool is_watched;
 	struct burst burst;
 	VEC(struct build_id) build_ids; /* of its modules */
 };
 
 #define BUILD_IDS_MAX 4096
+/* What agents are asked for while somebody watches one of their services. */
+#define LIVE_WINDOW_S 10
 
 static void find_order(void *self, const char *service)
 {
@@ -119,6 +122,9 @@ static void put_answer(const struct ingest_result *result, int64_t offset_s,
 		json_u64(&json, "seconds", search->burst.seconds);
 		json_close(&json);
 	}
+	/* The live view would be a whole window late. */
+	if (search->is_watched)
+		json_u64(&json, "window_s", LIVE_WINDOW_S);
 	put_wanted(search, &json);
 	json_close(&json);
 	bytes_put_u8(&response->body, '\n');
@@ -152,7 +158,7 @@ static int push_window(struct server *server, const struct http_call *request,
 	input.size = body.size;
 	input.id = id ? id : window->id;
 	if (r == 0)
-		r = ingest(server->store, &input, &result, err);
+		r = push_store(server, &input, &search.is_watched, &result, err);
 	bytes_fini(&body);
 	push_count(server, &result, r);
 	agents_pushed(&server->agents, window, request->client, input.clock_offset_s,
