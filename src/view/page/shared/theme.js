@@ -29,8 +29,10 @@ function toggleTheme() {
 
 // name: "dark" or "light"; anything else: like the system.
 function setTheme(name) {
+	const was = isDark();
 	theme = name === 'dark' || name === 'light' ? name : null;
-	showAll();
+	if (isDark() !== was)
+		showAll();
 }
 
 function readTheme() {
