@@ -4,13 +4,14 @@
 
     embed.py OUT.h NAME=FILE… [NAME= FILE…]
     embed.py OUT.h --files NAME FILE…
+    embed.py OUT.js --join FILE…
 
 Files after "NAME=" are parts of one script: they share the scope of one function.
 Indentation and lines that contain only a comment ("//", or one-line "/* */") are
 removed, because only machines read the result.
 
 With --files, NAME is a table of files as they are, for a server: the name of each, its
-bytes, their number and a hash.
+bytes, their number and a hash. --join writes the files one after the other.
 """
 import hashlib
 import json
@@ -71,6 +72,9 @@ def main():
     output, *arguments = sys.argv[1:]
     if arguments[0] == "--files":
         write_files(output, arguments[1], arguments[2:])
+        return
+    if arguments[0] == "--join":
+        pathlib.Path(output).write_bytes(b"".join(pathlib.Path(path).read_bytes() for path in arguments[1:]))
         return
     with open(output, "w", encoding="utf-8") as header:
         header.write("/* Made by scripts/embed.py. */\n")
