@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "server/query.h"
 #include "server/routes.h"
-#include "server/state.h"
+#include "server/source.h"
 
 /* Lists beyond this are cut; "more" says so. */
 #define LIST_MAX 10000u
@@ -70,12 +70,12 @@ static void finish(struct lister *lister, int r, const struct error *err,
 }
 
 /* The query of a request. NULL after an answer about what is wrong. */
-static struct query *read_query(const struct http_call *request, const char *type,
-				struct http_response *response)
+static struct query *read_query(struct source *source, const struct http_call *request,
+				const char *type, struct http_response *response)
 {
 	struct error err = {0};
 	struct query *query = calloc(1, sizeof(*query));
-	int r = query ? query_read(query, request, type, &err)
+	int r = query ? query_read(query, source, request, type, &err)
 		      : error_set(&err, -ENOMEM, "out of memory");
 
 	if (r == 0)
@@ -85,10 +85,10 @@ static struct query *read_query(const struct http_call *request, const char *typ
 	return NULL;
 }
 
-static void list_values(struct server *server, const struct http_call *request, const char *label,
+static void list_values(struct source *source, const struct http_call *request, const char *label,
 			const char *name, struct http_response *response)
 {
-	SCOPED(mem) struct query *query = read_query(request, "", response);
+	SCOPED(mem) struct query *query = read_query(source, request, "", response);
 	struct lister lister = {.detail = strcmp(label, "type") == 0};
 	struct error err = {0};
 	int r;
@@ -96,7 +96,7 @@ static void list_values(struct server *server, const struct http_call *request, 
 	if (!query)
 		return;
 	begin(&lister, query, name, response);
-	r = store_values(server->store, &query->selector, label, put_item, &lister, &err);
+	r = source_values(source, &query->selector, label, put_item, &lister, &err);
 	finish(&lister, r, &err, response);
 }
 
@@ -123,7 +123,7 @@ void route_types(void *self, const struct http_call *request, struct http_respon
 /* The names of labels, or the values of one. */
 void route_labels(void *self, const struct http_call *request, struct http_response *response)
 {
-	struct server *server = self;
+	struct source *source = self;
 	const char *label = http_call_query(request, "name");
 	struct lister lister = {0};
 	struct error err = {0};
@@ -131,21 +131,21 @@ void route_labels(void *self, const struct http_call *request, struct http_respo
 	int r;
 
 	if (label && *label) {
-		list_values(server, request, label, "values", response);
+		list_values(source, request, label, "values", response);
 		return;
 	}
-	query = read_query(request, "", response);
+	query = read_query(source, request, "", response);
 	if (!query)
 		return;
 	begin(&lister, query, "labels", response);
-	r = store_label_names(server->store, &query->selector, put_item, &lister, &err);
+	r = source_label_names(source, &query->selector, put_item, &lister, &err);
 	finish(&lister, r, &err, response);
 }
 
 void route_gaps(void *self, const struct http_call *request, struct http_response *response)
 {
-	struct server *server = self;
-	SCOPED(mem) struct query *query = read_query(request, "", response);
+	struct source *source = self;
+	SCOPED(mem) struct query *query = read_query(source, request, "", response);
 	struct lister lister = {.detail = true};
 	struct error err = {0};
 	int r;
@@ -153,14 +153,14 @@ void route_gaps(void *self, const struct http_call *request, struct http_respons
 	if (!query)
 		return;
 	begin(&lister, query, "gaps", response);
-	r = store_gaps(server->store, &query->selector, put_item, &lister, &err);
+	r = source_gaps(source, &query->selector, put_item, &lister, &err);
 	finish(&lister, r, &err, response);
 }
 
 void route_top(void *self, const struct http_call *request, struct http_response *response)
 {
-	struct server *server = self;
-	SCOPED(mem) struct query *query = read_query(request, "cpu", response);
+	struct source *source = self;
+	SCOPED(mem) struct query *query = read_query(source, request, "cpu", response);
 	struct lister lister = {.self = true};
 	struct error err = {0};
 	uint64_t limit = 0;
@@ -175,22 +175,23 @@ void route_top(void *self, const struct http_call *request, struct http_response
 	}
 	lister.limit = limit;
 	begin(&lister, query, "functions", response);
-	r = store_top(server->store, &query->selector, limit, put_item, &lister, &err);
+	r = source_top(source, &query->selector, limit, put_item, &lister, &err);
 	finish(&lister, r, &err, response);
 }
 
-/* A step that leaves a readable number of points: a hundredth of the range, at least 10 s. */
-static uint64_t usual_step(const struct query *query)
+/* A step that leaves a readable number of points: a hundredth of the range. */
+static uint64_t usual_step(const struct source *source, const struct query *query)
 {
 	uint64_t range_s = query->selector.to_s - query->selector.from_s;
+	uint64_t shortest_s = source->ops->shortest_step_s;
 
-	return range_s / 100 < 10 ? 10 : range_s / 100;
+	return range_s / 100 < shortest_s ? shortest_s : range_s / 100;
 }
 
 void route_series(void *self, const struct http_call *request, struct http_response *response)
 {
-	struct server *server = self;
-	SCOPED(mem) struct query *query = read_query(request, "cpu", response);
+	struct source *source = self;
+	SCOPED(mem) struct query *query = read_query(source, request, "cpu", response);
 	struct lister lister = {.limit = 10 * LIST_MAX};
 	struct store_over_time what = {.function = http_call_query(request, "function"),
 				       .group_by = http_call_query(request, "by")};
@@ -200,7 +201,7 @@ void route_series(void *self, const struct http_call *request, struct http_respo
 
 	if (!query)
 		return;
-	r = query_number(request, "step", usual_step(query), UINT32_MAX, &step_s, &err);
+	r = query_number(request, "step", usual_step(source, query), UINT32_MAX, &step_s, &err);
 	if (r == 0 && (query->selector.to_s - query->selector.from_s) / step_s > STEPS_MAX) {
 		r = error_set(&err, -EINVAL, "the series would have more than %u points",
 			      STEPS_MAX);
@@ -212,6 +213,6 @@ void route_series(void *self, const struct http_call *request, struct http_respo
 	}
 	begin(&lister, query, "points", response);
 	what.step_s = (uint32_t)step_s;
-	r = store_over_time(server->store, &query->selector, &what, put_item, &lister, &err);
+	r = source_over_time(source, &query->selector, &what, put_item, &lister, &err);
 	finish(&lister, r, &err, response);
 }

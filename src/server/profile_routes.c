@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "server/query.h"
 #include "server/render.h"
 #include "server/routes.h"
-#include "server/state.h"
+#include "server/source.h"
 #include "view/diff/diff.h"
 #include "view/diff/diff_gate.h"
 #include "view/language.h"
@@ -51,17 +50,8 @@ static void describe(struct profile *profile, const struct query *query, const c
 			(uint64_t)(query->selector.to_s - query->selector.from_s) * NS_PER_SEC;
 }
 
-static bool add_gap(void *self, const struct store_item *item)
-{
-	struct profile *profile = self;
-	char text[512];
-
-	(void)snprintf(text, sizeof(text), "%.200s %" PRIu32 " %" PRIu32 " %.200s", item->detail,
-		       item->from_s, item->to_s, item->name);
-	return profile_add_fact(profile, "gap", text) == 0;
-}
-
-static int filter_language(struct profile *profile, const char *word, struct error *err)
+static int filter_language(struct language_filter *filter, struct profile *profile,
+			   const char *word, struct error *err)
 {
 	enum language language = language_of_word(word);
 
@@ -72,24 +62,41 @@ static int filter_language(struct profile *profile, const char *word, struct err
 			     "or unknown");
 		return -EINVAL;
 	}
-	return language_filter(profile, language) < 0 ? error_set(err, -ENOMEM, "out of memory")
-						      : 0;
+	return language_filter_apply(filter, profile, language) < 0
+		       ? error_set(err, -ENOMEM, "out of memory")
+		       : 0;
 }
 
-static int fetch(struct server *server, const struct query *query, const char *selector,
-		 const struct http_call *request, struct profile **ret, struct error *err)
-{
-	const char *language = http_call_query(request, "language");
-	int r = store_profile(server->store, &query->selector, ret, err);
+/* A profile of the source, which gets it back as it was. */
+struct fetched {
+	bool by_time;            /* with what a page shows over time */
+	struct profile *profile; /* NULL: none */
+	struct language_filter filter;
+};
 
+static int fetch(struct source *source, const struct query *query, const char *selector,
+		 const struct render_options *options, struct fetched *ret, struct error *err)
+{
+	const char *language = options->language;
+	int r = source_profile(source, &query->selector, ret->by_time, &ret->profile, err);
+
+	if (r == 0)
+		describe(ret->profile, query, selector);
 	if (r == 0 && language && *language)
-		r = filter_language(*ret, language, err);
-	if (r < 0)
-		return r;
-	describe(*ret, query, selector);
-	/* Gaps are a remark: without them the profile is still right. */
-	(void)store_gaps(server->store, &query->selector, add_gap, *ret, NULL);
-	return 0;
+		r = filter_language(&ret->filter, ret->profile, language, err);
+	return r;
+}
+
+static void give_back(struct source *source, struct fetched *fetched)
+{
+	language_filter_undo(&fetched->filter);
+	source_release(source, fetched->profile);
+}
+
+/* Whether a format shows time. */
+static bool is_by_time(const struct render_options *options)
+{
+	return strcmp(options->format, "html") == 0 || strcmp(options->format, "page") == 0;
 }
 
 static bool is_set(const struct http_call *request, const char *name)
@@ -109,6 +116,7 @@ static int read_options(const struct http_call *request, struct render_options *
 	int r;
 
 	ret->format = format ? format : "json";
+	ret->language = http_call_query(request, "language");
 	ret->color = is_set(request, "color");
 	r = query_number(request, "limit", strcmp(ret->format, "text") == 0 ? 30 : 1000000, 1000000,
 			 &limit, err);
@@ -126,21 +134,23 @@ static int read_options(const struct http_call *request, struct render_options *
 
 void route_profile(void *self, const struct http_call *request, struct http_response *response)
 {
-	struct server *server = self;
+	struct source *source = self;
 	struct error err = {0};
 	struct render_options options;
 	SCOPED(mem) struct query *query = calloc(1, sizeof(*query));
-	SCOPED(profile) struct profile *profile = NULL;
-	int r = query ? query_read(query, request, "cpu", &err)
+	struct fetched fetched = {0};
+	int r = query ? query_read(query, source, request, "cpu", &err)
 		      : error_set(&err, -ENOMEM, "out of memory");
 
 	if (r == 0)
 		r = read_options(request, &options, &err);
+	fetched.by_time = r == 0 && is_by_time(&options);
 	if (r == 0)
-		r = fetch(server, query, http_call_query(request, "query"), request, &profile,
+		r = fetch(source, query, http_call_query(request, "query"), &options, &fetched,
 			  &err);
 	if (r == 0)
-		r = render_profile(profile, &options, response, &err);
+		r = render_profile(fetched.profile, &options, response, &err);
+	give_back(source, &fetched);
 	if (r < 0)
 		http_refuse_error(response, 0, &err);
 }
@@ -149,7 +159,7 @@ void route_profile(void *self, const struct http_call *request, struct http_resp
 struct comparison {
 	struct query sides[2];
 	char names[2][512];
-	struct profile *profiles[2];
+	struct fetched fetched[2];
 	struct diff diff;
 	struct diff_gate gates[GATES_MAX];
 	char gate_texts[GATES_MAX][256]; /* the gates borrow them */
@@ -157,7 +167,7 @@ struct comparison {
 	size_t gate_count;
 };
 
-static void comparison_free(struct comparison *comparison)
+static void comparison_free(struct source *source, struct comparison *comparison)
 {
 	size_t i;
 
@@ -166,8 +176,8 @@ static void comparison_free(struct comparison *comparison)
 	diff_fini(&comparison->diff);
 	for (i = 0; i < comparison->gate_count; i++)
 		diff_gate_fini(&comparison->gates[i]);
-	profile_free(comparison->profiles[0]);
-	profile_free(comparison->profiles[1]);
+	give_back(source, &comparison->fetched[0]);
+	give_back(source, &comparison->fetched[1]);
 	free(comparison);
 }
 
@@ -186,7 +196,7 @@ static bool note_first(void *self, const struct store_item *item)
 }
 
 /* When a release first appeared: the hour before belongs to the old one, the hour after to it. */
-static int set_hours(struct server *server, struct comparison *comparison, const char *release,
+static int set_hours(struct source *source, struct comparison *comparison, const char *release,
 		     struct error *err)
 {
 	struct first_seen first = {.release = release};
@@ -195,7 +205,7 @@ static int set_hours(struct server *server, struct comparison *comparison, const
 
 	all.from_s = 0;
 	all.to_s = UINT32_MAX;
-	r = store_values(server->store, &all, "release", note_first, &first, err);
+	r = source_values(source, &all, "release", note_first, &first, err);
 	if (r == 0 && first.from_s == 0) {
 		r = error_set(err, -ENOENT, "there are no samples of release %.100s", release);
 		error_remedy(err, "list the releases: wick query --releases");
@@ -209,7 +219,7 @@ static int set_hours(struct server *server, struct comparison *comparison, const
 	return 0;
 }
 
-static int set_releases(struct server *server, struct comparison *comparison,
+static int set_releases(struct source *source, struct comparison *comparison,
 			const struct http_call *request, struct error *err)
 {
 	const char *before = http_call_query(request, "release_before");
@@ -229,25 +239,25 @@ static int set_releases(struct server *server, struct comparison *comparison,
 		r = query_require(&comparison->sides[1], "release", after, err);
 	/* An explicit range is for both. */
 	if (r == 0 && !http_call_query(request, "from") && !http_call_query(request, "to"))
-		r = set_hours(server, comparison, after, err);
+		r = set_hours(source, comparison, after, err);
 	(void)snprintf(comparison->names[0], sizeof(comparison->names[0]), "release %.200s",
 		       before);
 	(void)snprintf(comparison->names[1], sizeof(comparison->names[1]), "release %.200s", after);
 	return r;
 }
 
-static int read_sides(struct server *server, struct comparison *comparison,
+static int read_sides(struct source *source, struct comparison *comparison,
 		      const struct http_call *request, struct error *err)
 {
 	const char *names[] = {http_call_query(request, "query"),
 			       http_call_query(request, "diff_query")};
 	int i;
-	int r = query_read(&comparison->sides[0], request, "cpu", err);
+	int r = query_read(&comparison->sides[0], source, request, "cpu", err);
 
 	if (r == 0)
 		r = query_read_as(&comparison->sides[1], request,
 				  &(struct query_names){"diff_query", "diff_from", "diff_to", "cpu",
-							&comparison->sides[0]},
+							&comparison->sides[0], source},
 				  err);
 	for (i = 0; i < 2; i++)
 		(void)snprintf(comparison->names[i], sizeof(comparison->names[i]), "%.400s%s",
@@ -255,7 +265,7 @@ static int read_sides(struct server *server, struct comparison *comparison,
 			       : names[0] ? names[0]
 					  : "everything",
 			       i == 0 ? " before" : " after"); /* a cut text is fine */
-	return r < 0 ? r : set_releases(server, comparison, request, err);
+	return r < 0 ? r : set_releases(source, comparison, request, err);
 }
 
 /* One gate on each line. */
@@ -306,8 +316,8 @@ static int draw(const struct comparison *comparison, const struct render_options
 
 	view.graph.colors = FLAME_COLORS_RED_BLUE;
 	view.graph.pair = true;
-	view.graph.sides[0] = comparison->profiles[0];
-	view.graph.sides[1] = comparison->profiles[1];
+	view.graph.sides[0] = comparison->fetched[0].profile;
+	view.graph.sides[1] = comparison->fetched[1].profile;
 	view.graph.absolute = comparison->diff.absolute;
 	view.sides[0] = comparison->names[0];
 	view.sides[1] = comparison->names[1];
@@ -344,23 +354,25 @@ static int write_diff(const struct comparison *comparison, const struct render_o
 	return r;
 }
 
-static int compare(struct server *server, struct comparison *comparison,
+static int compare(struct source *source, struct comparison *comparison,
 		   const struct http_call *request, struct http_response *response,
 		   struct error *err)
 {
 	const char *const names[] = {comparison->names[0], comparison->names[1]};
+	const struct profile *profiles[2] = {NULL, NULL};
 	struct render_options options;
 	int i;
 	int r = read_options(request, &options, err);
 
 	if (r == 0)
-		r = read_sides(server, comparison, request, err);
-	for (i = 0; i < 2 && r == 0; i++)
-		r = fetch(server, &comparison->sides[i], comparison->names[i], request,
-			  &comparison->profiles[i], err);
+		r = read_sides(source, comparison, request, err);
+	for (i = 0; i < 2 && r == 0; i++) {
+		r = fetch(source, &comparison->sides[i], comparison->names[i], &options,
+			  &comparison->fetched[i], err);
+		profiles[i] = comparison->fetched[i].profile;
+	}
 	if (r == 0)
-		r = diff_init(&comparison->diff,
-			      (const struct profile *const *)comparison->profiles, names,
+		r = diff_init(&comparison->diff, profiles, names,
 			      is_set(request, "absolute") ? DIFF_AMOUNTS : DIFF_SHARES, err);
 	if (r == 0)
 		r = judge(comparison, http_call_query(request, "fail_if"), err);
@@ -376,5 +388,5 @@ void route_diff(void *self, const struct http_call *request, struct http_respons
 
 	if (r < 0)
 		http_refuse_error(response, 0, &err);
-	comparison_free(comparison);
+	comparison_free(self, comparison);
 }

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "net/http_server.h"
 #include "server/query_time.h"
+#include "server/source.h"
 
 /* The selector points into the query itself, which must not be copied. */
 static void connect(struct query *query)
@@ -82,39 +83,54 @@ static int copy_labels(struct query *query, const struct query *other, struct er
 	return r;
 }
 
+/* The labels: those of the request, or of the other query. */
+static int read_labels(struct query *query, const struct http_call *request,
+		       const struct query_names *names, struct error *err)
+{
+	const char *selector = http_call_query(request, names->query);
+	const char *type = http_call_query(request, "type");
+
+	if (!selector && names->otherwise)
+		return copy_labels(query, names->otherwise, err) < 0 ? -E2BIG : 0;
+	return query_set(query, selector ? selector : "", type ? type : names->type, 0, 1, err);
+}
+
 int query_read_as(struct query *query, const struct http_call *request,
 		  const struct query_names *names, struct error *err)
 {
-	uint64_t now_s = clock_realtime_ns() / NS_PER_SEC;
 	const struct query *other = names->otherwise;
-	const char *selector = http_call_query(request, names->query);
-	const char *type = http_call_query(request, "type");
+	struct source *source = names->source;
+	bool own = source && source->ops->range;
 	uint64_t from_s = 0;
 	uint64_t to_s = 0;
-	/* What was pushed in this second is included. */
-	int r = read_time(request, names->to, now_s, other ? other->selector.to_s : now_s + 1,
-			  &to_s, err);
+	int r = read_labels(query, request, names, err);
 
-	if (r == 0)
-		r = read_time(request, names->from, now_s,
-			      other                    ? other->selector.from_s
-			      : to_s > QUERY_DEFAULT_S ? to_s - QUERY_DEFAULT_S
-						       : 0,
-			      &from_s, err);
 	if (r < 0)
 		return r;
-	if (!selector && other)
-		return copy_labels(query, other, err) < 0 ? -E2BIG
-							  : set_range(query, from_s, to_s, err);
-	return query_set(query, selector ? selector : "", type ? type : names->type, from_s, to_s,
-			 err);
+	/* What was pushed in this second is included. */
+	to_s = query->now_s + 1;
+	if (own)
+		source->ops->range(source, query->labels.matches, query->labels.count, &from_s,
+				   &to_s);
+	query->now_s = own ? to_s : query->now_s;
+	/* Another recording has a time of its own. */
+	if (other && !(own && http_call_query(request, names->query))) {
+		from_s = other->selector.from_s;
+		to_s = other->selector.to_s;
+	}
+	r = read_time(request, names->to, query->now_s, to_s, &to_s, err);
+	if (r == 0 && !own && !other)
+		from_s = to_s > QUERY_DEFAULT_S ? to_s - QUERY_DEFAULT_S : 0;
+	if (r == 0)
+		r = read_time(request, names->from, query->now_s, from_s, &from_s, err);
+	return r < 0 ? r : set_range(query, from_s, to_s, err);
 }
 
-int query_read(struct query *query, const struct http_call *request, const char *type,
-	       struct error *err)
+int query_read(struct query *query, struct source *source, const struct http_call *request,
+	       const char *type, struct error *err)
 {
 	return query_read_as(query, request,
-			     &(struct query_names){"query", "from", "to", type, NULL}, err);
+			     &(struct query_names){"query", "from", "to", type, NULL, source}, err);
 }
 
 int query_require(struct query *query, const char *label, const char *value, struct error *err)

@@ -4,7 +4,7 @@
 
 /*
  * query: what the parameters of a request select: query (a selector), type, from and to. By
- * default, the last hour.
+ * default, the last hour, or the time of the recordings.
  */
 
 #include <stdbool.h>
@@ -14,6 +14,7 @@
 
 struct error;
 struct http_call;
+struct source;
 
 #define QUERY_DEFAULT_S 3600u
 
@@ -31,11 +32,12 @@ struct query_names {
 	const char *to;
 	const char *type;              /* the default type, not a name; "": all */
 	const struct query *otherwise; /* NULL: the usual defaults */
+	struct source *source;         /* whose time is the default; NULL: the last hour */
 };
 
 /* The usual names; type is the default type, "": all types. */
-int query_read(struct query *query, const struct http_call *request, const char *type,
-	       struct error *err);
+int query_read(struct query *query, struct source *source, const struct http_call *request,
+	       const char *type, struct error *err);
 int query_read_as(struct query *query, const struct http_call *request,
 		  const struct query_names *names, struct error *err);
 

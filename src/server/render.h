@@ -24,6 +24,7 @@ struct profile;
 struct render_options {
 	/* "text", "json", "svg", "png", "html", "page", "wick", or a format of wick export */
 	const char *format;
+	const char *language; /* only stacks with a call in it; NULL: all */
 	bool color;
 	uint32_t limit;     /* rows of a table; 0: all */
 	uint32_t width_px;  /* of a picture */

@@ -227,6 +227,7 @@ int server_open(const struct server_config *config, struct server **ret, struct 
 
 	if (!server)
 		return error_set(err, -ENOMEM, "out of memory");
+	server->source.ops = &store_source;
 	server->config = config;
 	server->start_s = clock_realtime_ns() / NS_PER_SEC;
 	server->audit.fd = -1;

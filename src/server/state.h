@@ -16,6 +16,7 @@
 #include "server/names/naming.h"
 #include "server/names/symbol_folder.h"
 #include "server/server.h"
+#include "server/source.h"
 
 struct bytes;
 struct debuginfod_client;
@@ -24,6 +25,7 @@ struct statsd;
 struct store;
 
 struct server {
+	struct source source; /* first: the routes of queries know nothing else */
 	const struct server_config *config;
 	struct store *store;
 	struct http_server *http;

@@ -47,16 +47,6 @@ static int find_stacks(const struct profile *profile, enum language language, bo
 	return 0;
 }
 
-/* What holds for the whole input stays. */
-static struct profile_quality quality_of_input(const struct profile_quality *all)
-{
-	return (struct profile_quality){.in_file = all->in_file,
-					.lost = all->lost,
-					.unreadable = all->unreadable,
-					.damaged_chunks = all->damaged_chunks,
-					.incomplete = all->incomplete};
-}
-
 static uint64_t samples_of(const struct profile *profile, const int64_t *values)
 {
 	uint32_t i;
@@ -67,30 +57,70 @@ static uint64_t samples_of(const struct profile *profile, const int64_t *values)
 	return 0;
 }
 
-int language_filter(struct profile *profile, enum language language)
+/* Leaves the profile without entries. What holds for the whole input stays. */
+static void set_aside(struct language_filter *filter, struct profile *profile)
 {
-	struct profile_quality quality = quality_of_input(&profile->quality);
-	size_t count = profile->entries.count;
-	size_t row_bytes = profile->value_count * sizeof(int64_t);
-	SCOPED(mem) struct profile_entry *entries = calloc(count + 1, sizeof(*entries));
-	SCOPED(mem) int64_t *values = calloc(count + 1, row_bytes);
+	const struct profile_quality *all = &profile->quality;
+	struct profile empty = {
+		.quality = {.in_file = all->in_file,
+			    .lost = all->lost,
+			    .unreadable = all->unreadable,
+			    .damaged_chunks = all->damaged_chunks,
+			    .incomplete = all->incomplete},
+		.time = {.heap_value = profile->time.heap_value},
+	};
+
+	filter->profile = profile;
+	filter->all = *profile;
+	profile->entries = empty.entries;
+	profile->values = empty.values;
+	profile->states = empty.states;
+	profile->state_values = empty.state_values;
+	profile->moments = empty.moments;
+	profile->time = empty.time;
+	profile->entry_index = empty.entry_index;
+	profile->quality = empty.quality;
+}
+
+int language_filter_apply(struct language_filter *filter, struct profile *profile,
+			  enum language language)
+{
+	const struct profile *all = &filter->all;
 	SCOPED(mem) bool *stacks = NULL;
 	size_t i;
-	int r = entries && values ? find_stacks(profile, language, &stacks) : -ENOMEM;
+	int r = find_stacks(profile, language, &stacks);
 
-	if (r == 0 && count > 0) {
-		memcpy(entries, profile->entries.items, count * sizeof(*entries));
-		memcpy(values, profile->values.items, count * row_bytes);
-		profile_clear_entries(profile);
-	}
-	for (i = 0; i < count && r == 0; i++) {
-		const int64_t *row = values + i * profile->value_count;
+	if (r < 0)
+		return r;
+	set_aside(filter, profile);
+	for (i = 0; i < all->entries.count && r == 0; i++) {
+		const int64_t *values = profile_entry_values(all, i);
 
-		if (!stacks[entries[i].stack])
+		if (!stacks[all->entries.items[i].stack])
 			continue;
-		r = profile_add_entry(profile, entries[i], row);
-		quality.samples += samples_of(profile, row);
+		r = profile_add_entry(profile, all->entries.items[i], values);
+		profile->quality.samples += samples_of(profile, values);
 	}
-	profile->quality = quality;
 	return r;
+}
+
+void language_filter_undo(struct language_filter *filter)
+{
+	struct profile *profile = filter->profile;
+
+	if (!profile)
+		return;
+	vec_fini(&profile->entries);
+	vec_fini(&profile->values);
+	vec_fini(&profile->time.longest);
+	id_index_fini(&profile->entry_index);
+	profile->entries = filter->all.entries;
+	profile->values = filter->all.values;
+	profile->states = filter->all.states;
+	profile->state_values = filter->all.state_values;
+	profile->moments = filter->all.moments;
+	profile->time = filter->all.time;
+	profile->entry_index = filter->all.entry_index;
+	profile->quality = filter->all.quality;
+	filter->profile = NULL;
 }

@@ -130,7 +130,7 @@ static int open_stream(struct live_stream *stream, const struct http_call *reque
 {
 	const char *service;
 	struct http_grant grant;
-	int r = query_read(&stream->query, request, "cpu", err);
+	int r = query_read(&stream->query, &stream->server->source, request, "cpu", err);
 
 	if (r == 0)
 		r = query_number(request, "window", WINDOW_S, WINDOW_MAX_S, &stream->window_s, err);
