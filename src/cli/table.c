@@ -24,6 +24,7 @@ const struct command *const command_table[] = {
 	&command_import,
 	&command_merge,
 	&command_symbolize,
+	&command_serve,
 	&command_server,
 	&command_query,
 	&command_burst,

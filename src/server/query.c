@@ -92,6 +92,9 @@ static int read_labels(struct query *query, const struct http_call *request,
 
 	if (!selector && names->otherwise)
 		return copy_labels(query, names->otherwise, err) < 0 ? -E2BIG : 0;
+	/* What is usual differs between recordings. */
+	if (!type && names->source && names->source->ops->range)
+		type = "";
 	return query_set(query, selector ? selector : "", type ? type : names->type, 0, 1, err);
 }
 

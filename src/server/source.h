@@ -40,7 +40,8 @@ struct source_ops {
 
 	/*
 	 * Optional: the time that the matches cover, which is the default of a query and whose end
-	 * is its "now". NULL: the default is the last hour.
+	 * is its "now"; the default type is then "", which means the main one in profiles. NULL:
+	 * the defaults are the last hour and "cpu".
 	 */
 	void (*range)(struct source *source, const struct store_match *matches, size_t count,
 		      uint64_t *ret_from_s, uint64_t *ret_to_s);

@@ -39,3 +39,17 @@ int listen_option_parse(const char *text, char *ret_address, size_t size, uint16
 	*port = (uint16_t)number;
 	return 0;
 }
+
+int listen_option_parse_port(const char *text, char *ret_address, size_t size, uint16_t *ret_port)
+{
+	uint64_t number;
+
+	*ret_port = 0;
+	if (number_parse_u64(text, &number) < 0)
+		return listen_option_parse(text, ret_address, size, ret_port);
+	if (number > UINT16_MAX)
+		return -EINVAL;
+	*ret_port = (uint16_t)number;
+	(void)snprintf(ret_address, size, "127.0.0.1"); /* it fits */
+	return 0;
+}

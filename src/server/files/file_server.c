@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "server/files/file_server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "net/http_access.h"
+#include "net/http_server.h"
+#include "server/files/files_source.h"
+#include "server/routes.h"
+
+#define DRAIN_S 2
+
+struct file_server {
+	struct files_source files; /* first: the routes of queries know nothing else */
+	struct http_access access;
+	struct http_server *http;
+};
+
+/* One on each line. */
+/* clang-format off */
+static const struct http_route routes[] = {
+	{"GET", "/api/profile", TOKEN_READ, route_profile},
+	{"GET", "/api/diff", TOKEN_READ, route_diff},
+	{"GET", "/api/top", TOKEN_READ, route_top},
+	{"GET", "/api/series", TOKEN_READ, route_series},
+	{"GET", "/api/services", TOKEN_READ, route_services},
+	{"GET", "/api/types", TOKEN_READ, route_types},
+	{"GET", "/api/labels", TOKEN_READ, route_labels},
+	{"GET", "/api/gaps", TOKEN_READ, route_gaps},
+	{"GET", "/healthz", TOKEN_NONE, route_healthz, .light = true},
+};
+/* clang-format on */
+
+static unsigned int admit(void *self, struct http_call *request, struct http_response *response)
+{
+	struct file_server *server = self;
+
+	return http_access_check(&server->access, request, response);
+}
+
+static int start_http(struct file_server *server, const struct file_server_config *config,
+		      struct error *err)
+{
+	struct http_server_config http = {
+		HTTP_SERVER_LIMITS,
+		.address = config->address,
+		.port = config->port,
+		.tls_cert = server->access.tls_cert,
+		.tls_key = server->access.tls_key,
+		.routes = routes,
+		.route_count = ARRAY_SIZE(routes),
+		.self = server,
+		.admit = admit,
+	};
+
+	http.max_body_bytes = 1 << 20;
+	http.max_connections = 100;
+	return http_server_start(&http, &server->http, err);
+}
+
+int file_server_open(const struct file_server_config *config, struct file_server **ret,
+		     struct error *err)
+{
+	struct http_access_config access = {.address = config->address,
+					    .tls_cert_path = config->tls_cert_path,
+					    .tls_key_path = config->tls_key_path,
+					    .token_path = config->token_path,
+					    .token_folder = config->token_folder};
+	struct file_server *server = calloc(1, sizeof(*server));
+	int r;
+
+	if (!server)
+		return error_set(err, -ENOMEM, "out of memory");
+	server->files.source.ops = &files_source;
+	r = http_access_open(&server->access, &access, err);
+	if (r == 0)
+		r = served_files_init(&server->files.files, config->paths, config->count,
+				      config->load, err);
+	if (r == 0)
+		r = start_http(server, config, err);
+	if (r < 0) {
+		file_server_close(server);
+		return r;
+	}
+	*ret = server;
+	return 0;
+}
+
+uint16_t file_server_port(const struct file_server *server)
+{
+	return http_server_port(server->http);
+}
+
+uint64_t file_server_samples(struct file_server *server)
+{
+	struct served_files *files = &server->files.files;
+	uint64_t samples = 0;
+	size_t i;
+
+	(void)pthread_mutex_lock(&files->lock);
+	for (i = 0; i < files->count; i++)
+		samples += files->files[i].summary.samples;
+	(void)pthread_mutex_unlock(&files->lock);
+	return samples;
+}
+
+void file_server_tidy(struct file_server *server)
+{
+	http_server_tidy(server->http);
+}
+
+void file_server_close(struct file_server *server)
+{
+	if (!server)
+		return;
+	http_server_stop(server->http, DRAIN_S);
+	served_files_fini(&server->files.files);
+	http_access_close(&server->access);
+	free(server);
+}

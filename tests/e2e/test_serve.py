@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""wick serve: recordings answer the queries of the web page."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from conftest import PATIENCE, WICK, workload
+
+TIMEOUT = 60 * PATIENCE
+NAMES = "main;work;hot 70\nmain;work;cool 20\nmain;idle 10\n"
+LATER = "main;work;hot 40\nmain;work;cool 50\nmain;idle 10\n"
+
+
+class Serve:
+    """A server of recordings; use it with `with`."""
+
+    def __init__(self, folder, *arguments):
+        self.errors = open(folder / "serve.err", "w+b")
+        self.process = subprocess.Popen([WICK, "serve", *map(str, arguments)], stdout=subprocess.PIPE,
+                                        stderr=self.errors, text=True, cwd=folder)
+        self.url = self.process.stdout.readline().strip().rstrip("/")
+        assert self.url.startswith("http://"), (self.url, self.stderr())
+
+    def stderr(self):
+        self.errors.seek(0)
+        return self.errors.read().decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(TIMEOUT)
+        self.process.stdout.close()
+        self.errors.close()
+        assert status == 0
+
+    def request(self, path, headers=None, **parameters):
+        """Status and body of an answer."""
+        url = self.url + path + ("?" + urllib.parse.urlencode(parameters) if parameters else "")
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, headers=headers or {}),
+                                        timeout=TIMEOUT) as answer:
+                return answer.status, answer.read().decode(errors="replace")
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def text(self, path, **parameters):
+        status, body = self.request(path, **parameters)
+        assert status == 200, body
+        return body
+
+    def json(self, path, **parameters):
+        return json.loads(self.text(path, **parameters))
+
+    def names(self, path, key, **parameters):
+        return [item["name"] for item in self.json(path, **parameters)[key]]
+
+
+@pytest.fixture
+def folded(tmp_path):
+    (tmp_path / "before.txt").write_text(NAMES)
+    (tmp_path / "after.txt").write_text(LATER)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def phases(shared_wick):
+    """2.2 s of phase_a(), then as much of phase_b()."""
+    return shared_wick.record(workload("phases", 2200), "-F", 499)
+
+
+def test_each_file_is_a_service_named_after_it(folded):
+    with Serve(folded, "before.txt", "after.txt") as serve:
+        services = {item["name"]: item["value"] for item in serve.json("/api/services")["services"]}
+    assert services == {"before.txt": 100, "after.txt": 100}
+
+
+def test_files_of_equal_names_get_more_of_their_paths(folded):
+    for name in "one", "two":
+        (folded / name).mkdir()
+        (folded / name / "app.wick").write_text(NAMES)
+    with Serve(folded, "one/app.wick", folded / "two" / "app.wick", "before.txt") as serve:
+        assert sorted(serve.names("/api/services", "services")) == ["before.txt", "one/app", "two/app"]
+
+
+def test_the_profile_of_a_file_is_that_of_wick_report(phases, wick, tmp_path):
+    printed = json.loads(wick.ok("report", phases.path, "--format", "json", "--names", "short").stdout)
+    with Serve(tmp_path, phases.path) as serve:
+        served = serve.json("/api/profile")
+    assert served["rows"] == printed["rows"] and served["value"] == printed["value"]
+
+
+@pytest.mark.parametrize("form, begins", [
+    ("json", '{'), ("text", ""), ("svg", "<?xml"), ("html", "<!DOCTYPE html>"), ("pprof", ""), ("wick", "\ufffdWICK")])
+def test_every_format_is_written(folded, form, begins):
+    with Serve(folded, "before.txt") as serve:
+        assert serve.text("/api/profile", format=form).startswith(begins)
+
+
+def test_the_types_are_the_values_of_the_file(folded, phases):
+    with Serve(folded, "before.txt", phases.path) as serve:
+        assert serve.names("/api/types", "types", query='{service="before.txt"}') == ["samples"]
+        name = next(n for n in serve.names("/api/services", "services") if n != "before.txt")
+        assert serve.names("/api/types", "types", query=f'{{service="{name}"}}') == ["cpu"]
+
+
+def test_the_most_expensive_functions_come_first(folded):
+    with Serve(folded, "before.txt") as serve:
+        top = serve.json("/api/top", query='{service="before.txt"}', limit=2)["functions"]
+    assert [(f["name"], f["self"], f["value"]) for f in top] == [("hot", 70, 70), ("cool", 20, 20)]
+
+
+def test_two_files_are_compared(folded):
+    with Serve(folded, "before.txt", "after.txt") as serve:
+        found = serve.json("/api/diff", query='{service="before.txt"}', diff_query='{service="after.txt"}')
+        status, body = serve.request("/api/diff", query='{service="before.txt"}',
+                                     diff_query='{service="after.txt"}', fail_if="hot>+5%", format="text")
+    changes = {row["name"]: row for row in found["rows"]}
+    assert (changes["hot"]["self"]["before"], changes["hot"]["self"]["after"]) == (70, 40)
+    assert status == 200, body
+
+
+def test_two_ranges_of_a_file_are_compared_over_its_own_time(phases, tmp_path):
+    with Serve(tmp_path, phases.path) as serve:
+        service = serve.json("/api/services")["services"][0]
+        begin, end = service["from"], service["to"]
+        found = serve.json("/api/diff", query="", to=begin + 1, diff_from=end - 1, diff_to=end)
+        points = serve.json("/api/series", function="phase_b")["points"]
+        whole = serve.json("/api/series")["points"]
+    changes = {row["name"]: row for row in found["rows"]}
+    assert changes["phase_a"]["total"]["before"] > 0 and changes["phase_a"]["total"]["after"] == 0
+    assert changes["phase_b"]["total"]["before"] == 0 and changes["phase_b"]["total"]["after"] > 0
+    assert min(point["from"] for point in points) > begin
+    assert all(begin <= point["from"] < end for point in whole)
+    assert sum(point["value"] for point in whole) == service["value"]
+
+
+def test_threads_and_processes_are_labels(wick, tmp_path):
+    recording = wick.record(workload("threads", 300))
+    with Serve(tmp_path, recording.path) as serve:
+        assert "thread" in serve.names("/api/labels", "labels")
+        threads = serve.json("/api/labels", name="thread")["values"]
+        assert len(threads) > 1
+        one = threads[0]
+        part = serve.json("/api/profile", query=f'{{thread="{one["name"]}"}}')
+        others = serve.json("/api/profile", query=f'{{thread!="{one["name"]}"}}')
+        whole = serve.json("/api/profile")
+    assert part["value"]["total"] == one["value"]
+    assert part["value"]["total"] + others["value"]["total"] == whole["value"]["total"]
+
+
+def test_a_file_that_changed_is_read_again(folded):
+    with Serve(folded, "before.txt") as serve:
+        assert serve.json("/api/top")["functions"][0]["self"] == 70
+        (folded / "before.txt").write_text("main;other 1234\n")
+        top = serve.json("/api/top")["functions"]
+        assert (top[0]["name"], top[0]["self"]) == ("other", 1234)
+        os.unlink(folded / "before.txt")
+        status, body = serve.request("/api/profile")
+        assert status == 404 and "before.txt" in body, body
+
+
+def test_what_a_recording_does_not_have_is_refused_with_what_it_has(folded):
+    with Serve(folded, "before.txt") as serve:
+        status, body = serve.request("/api/profile", type="off-cpu")
+        assert status == 400 and "samples" in json.loads(body)["remedy"]
+        status, body = serve.request("/api/profile", query="nothing")
+        assert status == 404 and "selector" in json.loads(body)["error"]
+        assert serve.json("/api/series", query="nothing")["points"] == []
+        assert serve.request("/api/agents")[0] == 404
+
+
+def test_pages_of_other_sites_are_refused(folded):
+    with Serve(folded, "before.txt") as serve:
+        assert serve.request("/api/services", headers={"Origin": "http://example.org"})[0] == 403
+        assert serve.request("/api/services", headers={"Host": "example.org"})[0] == 403
+
+
+@pytest.mark.parametrize("arguments, status, words", [
+    (("missing.wick",), 1, "missing.wick"),
+    (("damaged.wick",), 1, "damaged.wick"),
+    (("before.txt", "./before.txt"), 1, "same file"),
+    (("before.txt", "--listen", "0.0.0.0:0"), 1, "TLS"),
+    (("before.txt", "--listen", "nowhere:port"), 2, "--listen"),
+    (("before.txt", "--listen", "70000"), 2, "--listen"),
+    ((), 2, "FILE"),
+])
+def test_what_cannot_be_served_is_refused(folded, wick, arguments, status, words):
+    (folded / "damaged.wick").write_bytes(b"WICK\x01 and then nothing that makes sense")
+    done = wick.run("serve", *arguments)
+    assert done.returncode == status and words in done.stderr, done.stderr
+    assert done.stdout == ""
+
+
+def test_a_port_in_use_is_named(folded, wick):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = wick.run("serve", "before.txt", "--listen", str(port))
+    assert done.returncode == 1 and str(port) in done.stderr
+
+
+def test_a_file_without_samples_is_served_with_a_note(wick, tmp_path):
+    recording = wick.record(["true"], "--delay", "1s")
+    with Serve(tmp_path, recording.path) as serve:
+        assert "no samples" in serve.stderr()
+        assert serve.json("/api/top")["functions"] == []
+        assert serve.request("/api/profile", format="html")[0] == 200
