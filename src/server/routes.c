@@ -32,6 +32,7 @@ const struct http_route server_routes[] = {
 	{"GET", "/api/types", TOKEN_READ, route_types},
 	{"GET", "/api/labels", TOKEN_READ, route_labels},
 	{"GET", "/api/gaps", TOKEN_READ, route_gaps},
+	{"GET", "/api/heat", TOKEN_READ, route_heat},
 	{"GET", "/api/agents", TOKEN_READ, route_agents},
 	{"GET", "/api/live", TOKEN_READ, route_live},
 	{"POST", "/api/burst", TOKEN_ADMIN, route_burst},

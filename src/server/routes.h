@@ -28,6 +28,9 @@ http_handler route_symbols;
 http_handler route_profile;
 http_handler route_diff;
 
+/* heat_routes.c */
+http_handler route_heat;
+
 /* list_routes.c */
 http_handler route_top;
 http_handler route_series;

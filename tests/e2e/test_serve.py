@@ -11,7 +11,8 @@ import urllib.request
 
 import pytest
 
-from conftest import PATIENCE, WICK, workload
+from conftest import PATIENCE, ROOT, WICK, workload
+from test_server import LIBRARY, Server
 
 TIMEOUT = 60 * PATIENCE
 NAMES = "main;work;hot 70\nmain;work;cool 20\nmain;idle 10\n"
@@ -178,6 +179,14 @@ def test_what_a_recording_does_not_have_is_refused_with_what_it_has(folded):
         assert serve.request("/api/agents")[0] == 404
 
 
+def test_the_page_and_its_session_are_there(folded):
+    with Serve(folded, "before.txt") as serve:
+        assert "<html" in serve.text("/")
+        session = serve.json("/api/session")
+    assert (session["source"], session["access"], session["tokens"]) == ("files", "admin", False)
+    assert "agents" not in session["has"]
+
+
 def test_pages_of_other_sites_are_refused(folded):
     with Serve(folded, "before.txt") as serve:
         assert serve.request("/api/services", headers={"Origin": "http://example.org"})[0] == 403
@@ -213,3 +222,63 @@ def test_a_file_without_samples_is_served_with_a_note(wick, tmp_path):
         assert "no samples" in serve.stderr()
         assert serve.json("/api/top")["functions"] == []
         assert serve.request("/api/profile", format="html")[0] == 200
+
+
+def lines_of(name):
+    """The number of the line of a text in split.c."""
+    source = (ROOT / "tests/workloads/split.c").read_text().splitlines()
+    return next(number for number, text in enumerate(source, 1) if name in text)
+
+
+def test_the_heat_of_a_file_is_that_of_wick_report(shared_wick, tmp_path):
+    recording = shared_wick.record(workload("split", 500), "-F", 499)
+    printed = {row["name"]: row for row in
+               json.loads(shared_wick.ok("report", recording.path, "--by", "line", "--format", "json").stdout)["rows"]}
+    with Serve(tmp_path, recording.path) as serve:
+        heat = serve.json("/api/heat", file="workloads/split.c")
+        whole = serve.json("/api/profile")["value"]["total"]
+        same = serve.json("/api/heat", file=heat["file"])
+        again = serve.json("/api/heat", file="split.c")
+    assert heat == same == again
+    assert heat["total"] == whole and heat["unit"] == "nanoseconds"
+    lines = {line["line"]: line for line in heat["lines"]}
+    hot = lines[lines_of("hot_ns += burn_cpu")]
+    assert hot["function"] == "hot_70"
+    assert hot["share"] == pytest.approx(hot["value"] / whole, abs=1e-6)
+    assert hot["value"] > lines[lines_of("cool_ns += burn_cpu")]["value"] > 0
+    by_line = {int(name.rsplit(":", 1)[1]): row["total"] for name, row in printed.items()
+               if name.rsplit(":", 1)[0].endswith("split.c")}
+    assert {number: line["value"] for number, line in lines.items()} == by_line
+
+
+def test_a_file_name_that_fits_several_is_refused_with_a_list(tmp_path):
+    profile = {"$schema": "https://www.speedscope.app/file-format-schema.json",
+               "shared": {"frames": [{"name": "f", "file": "/src/one/app.c", "line": 3},
+                                     {"name": "g", "file": "/src/two/app.c", "line": 5}]},
+               "profiles": [{"type": "sampled", "name": "p", "unit": "none", "startValue": 0, "endValue": 10,
+                             "samples": [[0], [0, 1]], "weights": [4, 6]}]}
+    (tmp_path / "p.speedscope.json").write_text(json.dumps(profile))
+    with Serve(tmp_path, "p.speedscope.json") as serve:
+        status, body = serve.request("/api/heat", file="app.c")
+        assert status == 300 and sorted(json.loads(body)["files"]) == ["/src/one/app.c", "/src/two/app.c"]
+        one = serve.json("/api/heat", file="one/app.c")
+        assert (one["total"], [(l["line"], l["self"], l["value"]) for l in one["lines"]]) == (10, [(3, 4, 10)])
+        assert serve.request("/api/heat", file="pp.c")[0] == 404
+        assert serve.request("/api/heat")[0] == 400
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="libduckdb.so is not there: make fetches it")
+def test_the_store_answers_the_same_heat(shared_wick, tmp_path):
+    recording = shared_wick.record(workload("split", 500), "-F", 499)
+    with Serve(tmp_path, recording.path) as serve:
+        served = serve.json("/api/heat", file="split.c")
+        # With names: the server opens no file that a recording names.
+        window = urllib.request.urlopen(serve.url + "/api/profile?format=wick", timeout=TIMEOUT).read()
+    server = Server(tmp_path / "data")
+    try:
+        assert server.push(window)[0] == 200
+        stored = server.json("/api/heat", file="split.c")
+    finally:
+        assert server.stop() == 0
+    costs = [[(line["line"], line["value"], line["function"]) for line in heat["lines"]] for heat in (stored, served)]
+    assert costs[0] == costs[1] and stored["total"] == served["total"]

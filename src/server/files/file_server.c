@@ -8,20 +8,56 @@
 #include "base/vec.h"
 #include "net/http_access.h"
 #include "net/http_server.h"
+#include "net/rate_limit.h"
 #include "server/files/files_source.h"
+#include "server/page/page_routes.h"
 #include "server/routes.h"
+#include "server/session.h"
 
 #define DRAIN_S 2
 
 struct file_server {
 	struct files_source files; /* first: the routes of queries know nothing else */
 	struct http_access access;
+	struct rate_limit login_rate;
 	struct http_server *http;
 };
+
+static void route_files_session(void *self, const struct http_call *request,
+				struct http_response *response)
+{
+	static const char *const has[] = {"heat", NULL};
+	static const struct session_source source = {"files", has};
+	struct file_server *server = self;
+
+	session_put(&server->access, &source, request, response);
+}
+
+static void route_files_login(void *self, const struct http_call *request,
+			      struct http_response *response)
+{
+	struct file_server *server = self;
+	char who[HTTP_WHO_MAX];
+
+	session_login(&server->access, &server->login_rate, request, response, who);
+}
+
+static void route_files_logout(void *self, const struct http_call *request,
+			       struct http_response *response)
+{
+	struct file_server *server = self;
+
+	session_logout(&server->access, request, response);
+}
 
 /* One on each line. */
 /* clang-format off */
 static const struct http_route routes[] = {
+	{"GET", "/", TOKEN_NONE, route_page, .light = true},
+	{"GET", "/page/{name}", TOKEN_NONE, route_page, .light = true},
+	{"GET", "/api/session", TOKEN_NONE, route_files_session, .light = true},
+	{"POST", "/api/login", TOKEN_NONE, route_files_login},
+	{"POST", "/api/logout", TOKEN_NONE, route_files_logout},
 	{"GET", "/api/profile", TOKEN_READ, route_profile},
 	{"GET", "/api/diff", TOKEN_READ, route_diff},
 	{"GET", "/api/top", TOKEN_READ, route_top},
@@ -30,6 +66,7 @@ static const struct http_route routes[] = {
 	{"GET", "/api/types", TOKEN_READ, route_types},
 	{"GET", "/api/labels", TOKEN_READ, route_labels},
 	{"GET", "/api/gaps", TOKEN_READ, route_gaps},
+	{"GET", "/api/heat", TOKEN_READ, route_heat},
 	{"GET", "/healthz", TOKEN_NONE, route_healthz, .light = true},
 };
 /* clang-format on */
@@ -75,6 +112,7 @@ int file_server_open(const struct file_server_config *config, struct file_server
 	if (!server)
 		return error_set(err, -ENOMEM, "out of memory");
 	server->files.source.ops = &files_source;
+	rate_limit_init(&server->login_rate, SESSION_TRIES_PER_SECOND, SESSION_TRIES);
 	r = http_access_open(&server->access, &access, err);
 	if (r == 0)
 		r = served_files_init(&server->files.files, config->paths, config->count,
@@ -119,5 +157,6 @@ void file_server_close(struct file_server *server)
 	http_server_stop(server->http, DRAIN_S);
 	served_files_fini(&server->files.files);
 	http_access_close(&server->access);
+	rate_limit_fini(&server->login_rate);
 	free(server);
 }

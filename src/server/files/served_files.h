@@ -62,8 +62,8 @@ struct profile_request {
 };
 
 /*
- * Borrows the texts of load. Reads every file once, so a file that cannot be read is reported here. The
- * caller releases it with served_files_fini(), also after a failure.
+ * Borrows the texts of load. Reads every file once, so a file that cannot be read is reported here.
+ * The caller releases it with served_files_fini(), also after a failure.
  */
 int served_files_init(struct served_files *files, const char *const *paths, size_t count,
 		      const struct load_options *load, struct error *err);
