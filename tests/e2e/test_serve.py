@@ -282,3 +282,27 @@ def test_the_store_answers_the_same_heat(shared_wick, tmp_path):
         assert server.stop() == 0
     costs = [[(line["line"], line["value"], line["function"]) for line in heat["lines"]] for heat in (stored, served)]
     assert costs[0] == costs[1] and stored["total"] == served["total"]
+
+
+def test_a_recording_that_grows_is_followed(phases, tmp_path):
+    whole = phases.path.read_bytes()
+    growing = tmp_path / "growing.wick"
+    growing.write_bytes(whole[:len(whole) // 4])
+    seen = []
+    with Serve(tmp_path, growing) as serve:
+        for part in 2, 3:
+            with open(growing, "ab") as file:
+                file.write(whole[len(whole) * (part - 1) // 4:len(whole) * part // 4])
+            seen.append(serve.json("/api/profile"))
+            points = serve.json("/api/series")["points"]
+            assert sum(point["samples"] for point in points) == seen[-1]["samples"]
+            part_of_it = serve.json("/api/profile", **{"from": "-1s"})
+            assert 0 < part_of_it["samples"] < seen[-1]["samples"]
+        with open(growing, "ab") as file:
+            file.write(whole[len(whole) * 3 // 4:])
+        seen.append(serve.json("/api/profile"))
+    with Serve(tmp_path, phases.path) as serve:
+        complete = serve.json("/api/profile")
+    samples = [report["samples"] for report in seen]
+    assert samples == sorted(samples) and samples[0] < samples[1]
+    assert seen[-1]["rows"] == complete["rows"] and not seen[-1]["incomplete"]

@@ -137,6 +137,16 @@ static int take(void *self, const struct profile *profile, const struct export_s
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
+static int pass_samples(struct pass *pass, const struct served_file *file,
+			const struct load_options *options, struct error *err)
+{
+	int fd = load_part_open(file, options, err);
+
+	if (fd == -ENOENT)
+		return load_samples(file->path, options, take, pass, err);
+	return fd < 0 ? fd : load_samples_fd(fd, file->path, options, take, pass, err);
+}
+
 int file_series_add(struct file_series *series, const struct served_files *files,
 		    const struct profile_request *request, struct error *err)
 {
@@ -156,7 +166,7 @@ int file_series_add(struct file_series *series, const struct served_files *files
 	if (!series->what->function)
 		options.symbols = SYMBOLS_NAMES;
 	if (r == 0)
-		r = load_samples(file->path, &options, take, &pass, err);
+		r = pass_samples(&pass, file, &options, err);
 	load_part_fini(&part);
 	vec_fini(&pass.has_function);
 	vec_fini(&pass.open);

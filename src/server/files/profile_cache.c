@@ -92,6 +92,7 @@ int profile_cache_add(struct profile_cache *cache, const char *key, struct profi
 		.key = strdup(key),
 		.profile = profile,
 		.bytes = bytes_of(profile),
+		.entries = profile->entries.count,
 		.used = ++cache->clock,
 		.is_taken = true,
 	};
@@ -109,8 +110,15 @@ void profile_cache_give_back(struct profile_cache *cache, struct profile *profil
 {
 	size_t i;
 
-	for (i = 0; i < cache->items.count; i++)
-		if (cache->items.items[i].profile == profile)
-			cache->items.items[i].is_taken = false;
+	for (i = 0; i < cache->items.count; i++) {
+		struct cached_profile *item = &cache->items.items[i];
+
+		if (item->profile != profile)
+			continue;
+		item->is_taken = false;
+		if (profile->entries.count != item->entries)
+			remove_item(cache, i);
+		break;
+	}
 	shrink(cache);
 }

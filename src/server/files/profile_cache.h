@@ -23,7 +23,8 @@ struct cached_profile {
 	char *key;
 	struct profile *profile;
 	size_t bytes;
-	uint64_t used; /* larger: later */
+	size_t entries; /* of the profile: fewer if a request removed some */
+	uint64_t used;  /* larger: later */
 	bool is_taken;
 };
 
@@ -41,6 +42,8 @@ struct profile *profile_cache_take(struct profile_cache *cache, const char *key)
 
 /* Adds a profile that the caller has and will give back. Returns 0 or -ENOMEM. */
 int profile_cache_add(struct profile_cache *cache, const char *key, struct profile *profile);
+
+/* One that has lost entries is freed. */
 void profile_cache_give_back(struct profile_cache *cache, struct profile *profile);
 
 #endif

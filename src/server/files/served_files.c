@@ -16,6 +16,7 @@
 #include "base/scope.h"
 #include "load/convert/merge.h"
 #include "model/profile.h"
+#include "server/files/growing_file.h"
 #include "server/files/service_names.h"
 #include "server/files/thread_match.h"
 #include "store/store.h"
@@ -212,6 +213,39 @@ static int load_merged(struct served_files *files, const struct profile_request 
 	return load_profile_fd(scope_take_fd(&merged), "the merged recordings", options, ret, err);
 }
 
+int load_part_open(const struct served_file *file, const struct load_options *options,
+		   struct error *err)
+{
+	uint64_t from_ns = file->summary.start_ns + options->from_ns;
+	uint64_t to_ns = options->to_ns < UINT64_MAX - file->summary.start_ns
+				 ? file->summary.start_ns + options->to_ns
+				 : UINT64_MAX;
+	SCOPED(fd) int window = -1;
+	int copy;
+	int r;
+
+	if (!file->growing || !growing_file_has(file->growing, from_ns))
+		return -ENOENT;
+	window = memfd_create("wick-window", MFD_CLOEXEC);
+	copy = window < 0 ? -1 : fcntl(window, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0)
+		return error_errno(err, -errno, "cannot hold a part of the recording in memory");
+	r = growing_file_write(file->growing, from_ns, to_ns, copy, err);
+	if (r == 0 && lseek(window, 0, SEEK_SET) < 0)
+		r = error_errno(err, -errno, "cannot read a part of the recording");
+	return r < 0 ? r : scope_take_fd(&window);
+}
+
+static int load_one(const struct served_file *file, const struct load_options *options,
+		    struct profile **ret, struct error *err)
+{
+	int fd = load_part_open(file, options, err);
+
+	if (fd == -ENOENT)
+		return load_profile(file->path, options, ret, err);
+	return fd < 0 ? fd : load_profile_fd(fd, file->path, options, ret, err);
+}
+
 /* From the cache, or from the files. */
 static int get(struct served_files *files, const struct profile_request *request,
 	       const struct load_options *options, struct profile **ret, struct error *err)
@@ -225,9 +259,8 @@ static int get(struct served_files *files, const struct profile_request *request
 	*ret = profile_cache_take(&files->cache, key);
 	if (*ret)
 		return 0;
-	r = request->count == 1
-		    ? load_profile(files->files[request->files[0]].path, options, &profile, err)
-		    : load_merged(files, request, options, &profile, err);
+	r = request->count == 1 ? load_one(&files->files[request->files[0]], options, &profile, err)
+				: load_merged(files, request, options, &profile, err);
 	if (r < 0)
 		return r;
 	if (profile_cache_add(&files->cache, key, profile) < 0)
@@ -243,35 +276,103 @@ static void show_by_time(struct load_options *options)
 	options->heap_usual_step_ns = LOAD_PAGE_HEAP_STEP_NS;
 }
 
-int served_files_refresh(struct served_files *files, size_t index, struct error *err)
+/* Takes over the summary in place of the old one. */
+static void set_summary(struct served_file *file, struct file_summary *summary)
+{
+	file_summary_fini(&file->summary);
+	file->summary = *summary;
+	file->is_known = true;
+}
+
+/* Reads what is new in a file that grows. Returns 1 when it is complete, 0, or a negative errno. */
+static int follow(struct served_file *file, struct error *err)
+{
+	struct file_summary summary;
+	int r = growing_file_read(file->growing, err);
+
+	if (r < 0)
+		return r;
+	if (growing_file_is_complete(file->growing)) {
+		growing_file_close(file->growing);
+		file->growing = NULL;
+		file->is_known = false;
+		return 1;
+	}
+	r = growing_file_summary(file->growing, &summary);
+	if (r < 0) {
+		file_summary_fini(&summary);
+		return error_set(err, r, "out of memory");
+	}
+	/* What was loaded of fewer samples is not used again. */
+	file->version = (struct file_version){.bytes = summary.samples,
+					      .changed_ns = summary.end_ns / NS_PER_SEC};
+	set_summary(file, &summary);
+	return 0;
+}
+
+static int load_whole(struct served_files *files, size_t index, struct error *err)
 {
 	struct served_file *file = &files->files[index];
 	struct profile_request whole = {.files = &index, .count = 1, .to_s = UINT64_MAX};
 	struct load_options options = files->load;
-	struct file_version version;
 	struct file_summary summary = {0};
 	struct profile *profile;
-	int r = version_of(file->path, &version, err);
+	int r;
 
-	if (r < 0 || (file->is_known && is_version(&version, &file->version)))
-		return r;
-	/* The key of the profile has the version. If it cannot be read, it is tried again. */
-	file->is_known = false;
-	file->version = version;
 	show_by_time(&options);
 	r = get(files, &whole, &options, &profile, err);
 	if (r < 0)
 		return r;
-	r = file_summary_init(&summary, profile, version.changed_ns);
+	r = file_summary_init(&summary, profile, file->version.changed_ns);
+	file->may_grow = profile->quality.incomplete;
 	profile_cache_give_back(&files->cache, profile);
 	if (r < 0) {
 		file_summary_fini(&summary);
 		return error_set(err, r, "out of memory");
 	}
-	file_summary_fini(&file->summary);
-	file->summary = summary;
-	file->is_known = true;
+	set_summary(file, &summary);
 	return 0;
+}
+
+/* A file of ours that is not there yet, or is an older one, is a recording without samples. */
+static int begin_own(struct served_file *file)
+{
+	int r = growing_file_open(file->path, true, &file->growing, NULL);
+
+	if (r == 0)
+		r = growing_file_read(file->growing, NULL);
+	if (r >= 0 && growing_file_start(file->growing) >= file->ours_since_ns)
+		return 0;
+	growing_file_close(file->growing);
+	file->growing = NULL;
+	return -ENOENT;
+}
+
+int served_files_refresh(struct served_files *files, size_t index, struct error *err)
+{
+	struct served_file *file = &files->files[index];
+	struct file_version version;
+	int r = 0;
+
+	if (file->ours_since_ns > 0 && !file->growing && !file->is_known && begin_own(file) < 0)
+		return 0;
+	if (file->growing)
+		r = follow(file, err);
+	if (r < 0 || file->growing)
+		return r;
+	r = version_of(file->path, &version, err);
+	if (r < 0 || (file->is_known && is_version(&version, &file->version)))
+		return r;
+	if (file->is_known && file->may_grow &&
+	    growing_file_open(file->path, false, &file->growing, NULL) == 0) {
+		r = follow(file, err);
+		if (r <= 0)
+			return r;
+	}
+	/* The key of the profile has the version. If it cannot be read, it is tried again. */
+	file->is_known = false;
+	file->version = version;
+	return load_whole(files, index, err);
 }
 
 int served_files_init(struct served_files *files, const char *const *paths, size_t count,
@@ -299,6 +400,27 @@ int served_files_init(struct served_files *files, const char *const *paths, size
 	return r;
 }
 
+int served_files_init_own(struct served_files *files, const char *path,
+			  const struct load_options *load, struct error *err)
+{
+	SCOPED(mem) char **names = NULL;
+	int r;
+
+	*files = (struct served_files){.load = *load, .cache = {.max_bytes = CACHE_BYTES}};
+	(void)pthread_mutex_init(&files->lock, NULL); /* never fails on Linux */
+	files->files = calloc(1, sizeof(*files->files));
+	if (!files->files)
+		return error_set(err, -ENOMEM, "out of memory");
+	files->count = 1;
+	r = service_names_new(&path, 1, &names, err);
+	if (r < 0)
+		return r;
+	files->files[0].name = names[0];
+	files->files[0].path = strdup(path);
+	files->files[0].ours_since_ns = clock_monotonic_ns();
+	return files->files[0].path ? 0 : error_set(err, -ENOMEM, "out of memory");
+}
+
 void served_files_fini(struct served_files *files)
 {
 	size_t i;
@@ -306,6 +428,7 @@ void served_files_fini(struct served_files *files)
 	for (i = 0; i < files->count; i++) {
 		free(files->files[i].path);
 		free(files->files[i].name);
+		growing_file_close(files->files[i].growing);
 		file_summary_fini(&files->files[i].summary);
 	}
 	free(files->files);
@@ -354,6 +477,10 @@ int served_files_profile(struct served_files *files, const struct profile_reques
 	(void)pthread_mutex_lock(&files->lock);
 	for (i = 0; i < request->count && r == 0; i++)
 		r = served_files_refresh(files, request->files[i], err);
+	if (r == 0 && !files->files[request->files[0]].is_known) {
+		r = error_set(err, -ENOENT, "nothing was recorded yet");
+		error_remedy(err, "ask again in a second");
+	}
 	for (i = 0; i < request->count && r == 0 && !known; i++)
 		known = file_summary_type(&files->files[request->files[i]].summary, type);
 	if (r == 0 && !known && type && *type)

@@ -23,6 +23,7 @@
 #include "server/files/profile_cache.h"
 
 struct error;
+struct growing_file;
 struct profile;
 struct store_match;
 
@@ -39,6 +40,13 @@ struct served_file {
 	struct file_version version;
 	struct file_summary summary; /* of this version */
 	bool is_known;
+	bool may_grow;                /* it has no end mark */
+	struct growing_file *growing; /* it was seen to grow; NULL: it was not */
+	/*
+	 * This program records it: when it began to, on CLOCK_MONOTONIC; 0: it does not. Until then
+	 * there may be an older recording of this name.
+	 */
+	uint64_t ours_since_ns;
 };
 
 struct served_files {
@@ -67,6 +75,10 @@ struct profile_request {
  */
 int served_files_init(struct served_files *files, const char *const *paths, size_t count,
 		      const struct load_options *load, struct error *err);
+
+/* One file that this program is about to record. */
+int served_files_init_own(struct served_files *files, const char *path,
+			  const struct load_options *load, struct error *err);
 void served_files_fini(struct served_files *files);
 
 /* With files->lock held: reads what has changed. A file that cannot be read keeps its summary. */
@@ -89,5 +101,12 @@ int load_part_init(struct load_part *part, const struct served_files *files,
 		   const struct profile_request *request, struct load_options *ret,
 		   struct error *err);
 void load_part_fini(struct load_part *part);
+
+/*
+ * The descriptor of a recording that has the samples of the part, if the file grows: it need not be
+ * read from its start. -ENOENT: read the file.
+ */
+int load_part_open(const struct served_file *file, const struct load_options *options,
+		   struct error *err);
 
 #endif
