@@ -3,30 +3,23 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "net/http_access.h"
-#include "net/http_server.h"
-#include "net/rate_limit.h"
-#include "server/files/files_source.h"
+#include "server/files/file_server_state.h"
 #include "server/page/page_routes.h"
 #include "server/routes.h"
 #include "server/session.h"
 
+/* For answers under way, and for pages to learn that a recording has ended. */
 #define DRAIN_S 2
-
-struct file_server {
-	struct files_source files; /* first: the routes of queries know nothing else */
-	struct http_access access;
-	struct rate_limit login_rate;
-	struct http_server *http;
-};
 
 static void route_files_session(void *self, const struct http_call *request,
 				struct http_response *response)
 {
-	static const char *const has[] = {"heat", NULL};
+	static const char *const has[] = {"heat", "live", NULL};
 	static const struct session_source source = {"files", has};
 	struct file_server *server = self;
 
@@ -67,6 +60,7 @@ static const struct http_route routes[] = {
 	{"GET", "/api/labels", TOKEN_READ, route_labels},
 	{"GET", "/api/gaps", TOKEN_READ, route_gaps},
 	{"GET", "/api/heat", TOKEN_READ, route_heat},
+	{"GET", "/api/live", TOKEN_READ, route_files_live},
 	{"GET", "/healthz", TOKEN_NONE, route_healthz, .light = true},
 };
 /* clang-format on */
@@ -114,9 +108,14 @@ int file_server_open(const struct file_server_config *config, struct file_server
 	server->files.source.ops = &files_source;
 	rate_limit_init(&server->login_rate, SESSION_TRIES_PER_SECOND, SESSION_TRIES);
 	r = http_access_open(&server->access, &access, err);
+	server->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (r == 0 && server->end_fd < 0)
+		r = error_errno(err, -errno, "cannot serve");
 	if (r == 0)
-		r = served_files_init(&server->files.files, config->paths, config->count,
-				      config->load, err);
+		r = config->is_own ? served_files_init_own(&server->files.files, config->paths[0],
+							   config->load, err)
+				   : served_files_init(&server->files.files, config->paths,
+						       config->count, config->load, err);
 	if (r == 0)
 		r = start_http(server, config, err);
 	if (r < 0) {
@@ -145,6 +144,12 @@ uint64_t file_server_samples(struct file_server *server)
 	return samples;
 }
 
+void file_server_end(struct file_server *server)
+{
+	atomic_store(&server->has_ended, true);
+	(void)eventfd_write(server->end_fd, 1); /* nobody reads it: it stays readable */
+}
+
 void file_server_tidy(struct file_server *server)
 {
 	http_server_tidy(server->http);
@@ -156,6 +161,8 @@ void file_server_close(struct file_server *server)
 		return;
 	http_server_stop(server->http, DRAIN_S);
 	served_files_fini(&server->files.files);
+	if (server->end_fd >= 0)
+		(void)close(server->end_fd); /* nothing was written to a file */
 	http_access_close(&server->access);
 	rate_limit_fini(&server->login_rate);
 	free(server);

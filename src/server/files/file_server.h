@@ -7,6 +7,7 @@
  * same shape as those of wick server. It listens beyond loopback only with TLS and tokens.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct file_server_config {
 	const char *const *paths;
 	size_t count;
 	const struct load_options *load;
+	bool is_own; /* this program is about to record the first of the paths, and only that */
 };
 
 /* Borrows config until file_server_close(). Signals are up to the caller: block them first. */
@@ -33,6 +35,9 @@ uint16_t file_server_port(const struct file_server *server);
 
 /* How many samples all recordings have together. */
 uint64_t file_server_samples(struct file_server *server);
+
+/* The recording of this program has ended: tells pages that watch it. */
+void file_server_end(struct file_server *server);
 
 /* Ends connections that take too long. Call it every second or so. */
 void file_server_tidy(struct file_server *server);
