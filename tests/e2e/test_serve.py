@@ -306,3 +306,82 @@ def test_a_recording_that_grows_is_followed(phases, tmp_path):
     samples = [report["samples"] for report in seen]
     assert samples == sorted(samples) and samples[0] < samples[1]
     assert seen[-1]["rows"] == complete["rows"] and not seen[-1]["incomplete"]
+
+
+class Live:
+    """wick record --live; use it with `with`."""
+
+    def __init__(self, folder, *arguments):
+        self.process = subprocess.Popen([WICK, "record", "--live", "0", "-o", folder / "live.wick", *map(str, arguments)],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        text=True, cwd=folder)
+        line = self.process.stderr.readline()
+        assert line.startswith("wick: live at http://127.0.0.1:"), line
+        self.url = line.split()[-1].rstrip("/")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    request, text, json = Serve.request, Serve.text, Serve.json
+
+
+def events_of(answer):
+    """(event, data) of a stream, until it ends."""
+    event = None
+    for line in answer:
+        name, _, text = line.decode().strip().partition(": ")
+        if name == "event":
+            event = text
+        elif name == "data":
+            yield event, json.loads(text)
+
+
+def test_a_recording_is_shown_while_it_is_made(tmp_path):
+    (tmp_path / "live.wick").write_text(NAMES)  # an older file is not shown
+    with Live(tmp_path, "--", *workload("split", 600000)) as live:
+        child = live.process.pid
+        with urllib.request.urlopen(live.url + "/api/live?window=10", timeout=TIMEOUT) as answer:
+            steps = events_of(answer)
+            while next(steps)[1]["samples"] == 0:
+                pass
+            while True:
+                try:
+                    report = live.json("/api/profile", format="json")
+                    break
+                except AssertionError as error:  # its first second
+                    assert "nothing was recorded yet" in str(error), error
+            assert {"hot_70", "cool_30"} <= {row["name"] for row in report["rows"]}
+            assert [item["name"] for item in live.json("/api/services")["services"]] == ["live"]
+            os.kill(child, signal.SIGINT)
+            *_, last = steps
+            assert last == ("end", {})
+        _, errors = live.process.communicate(timeout=TIMEOUT)
+    assert "live page took" in errors
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(live.url, timeout=TIMEOUT)
+
+
+@pytest.mark.parametrize("options, status, words", [
+    (("--live", "0.0.0.0:0"), 1, "TLS"),
+    (("--live", "70000"), 2, "--live"),
+    (("--live", "0", "-o", "-"), 2, "--live"),
+    (("--live", "0", "--last", "5"), 2, "--live"),
+])
+def test_a_live_page_that_cannot_be_shown_stops_everything(wick, tmp_path, options, status, words):
+    mark = tmp_path / "ran"
+    done = wick.run("record", "-o", "out.wick", *options, "--", "touch", mark)
+    assert done.returncode == status and words in done.stderr, done.stderr
+    assert not mark.exists()
+
+
+def test_the_live_view_of_a_complete_file_ends_at_once(folded):
+    with Serve(folded, "before.txt") as serve:
+        with urllib.request.urlopen(serve.url + "/api/live", timeout=TIMEOUT) as answer:
+            assert answer.headers["Content-Type"].startswith("text/event-stream")
+            (first, step), last = events_of(answer)
+    assert first == "step" and step["samples"] == 100 and last == ("end", {})

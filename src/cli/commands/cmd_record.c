@@ -16,11 +16,14 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/commands/parts/draw_flame.h"
+#include "cli/commands/parts/live_page.h"
+#include "cli/commands/parts/page_url.h"
 #include "cli/commands/parts/record_output.h"
 #include "cli/commands/parts/record_summary.h"
 #include "cli/debuginfod.h"
 #include "cli/default_name.h"
 #include "cli/options/attach_options.h"
+#include "cli/options/listen_option.h"
 #include "cli/options/load_options.h"
 #include "cli/text/record.h"
 #include "load/load.h"
@@ -70,6 +73,7 @@ struct record_options {
 	struct option_numbers tids;
 	struct option_list labels;
 	const char *flame;
+	const char *live; /* [ADDRESS:]PORT; NULL: no page */
 	bool source;
 	bool quiet;
 	struct symbol_options symbols; /* for the summary and the flame graph */
@@ -86,6 +90,7 @@ struct recording {
 	char *title;
 	char cgroup[PATH_MAX];   /* directory of the control group, if one is recorded */
 	struct error why_lesser; /* why the first engine is not used */
+	struct live_page page;
 };
 
 /* Which other option conflicts with --heap; NULL if none does. */
@@ -98,6 +103,27 @@ static const char *heap_conflict(const struct record_options *options, bool atta
 		return "--heap needs the signal engine: remove --engine";
 	if (options->last_ns > 0)
 		return "--last records only samples: remove --heap";
+	return NULL;
+}
+
+/* Which options about the output conflict; NULL if none do. */
+static const char *output_conflict(const struct record_options *options)
+{
+	bool to_stdout = options->output && outfile_is_stdout(options->output);
+
+	if (options->flame && to_stdout)
+		return "--flame reads the recording again: write it to a file with -o FILE";
+	if (options->last_ns > 0 && to_stdout)
+		return "--last writes whole files: name one with -o FILE";
+	if (options->live && to_stdout)
+		return "--live reads the recording while it is made: write it to a file with -o "
+		       "FILE";
+	if (options->live && options->last_ns > 0)
+		return "--last writes nothing until it is asked to: remove --live";
+	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
+		return "-o and --flame name the same file";
+	if (options->flame && draw_flame_refuses(options->flame))
+		return draw_flame_refuses(options->flame);
 	return NULL;
 }
 
@@ -129,15 +155,7 @@ static const char *conflict(const struct command_context *context,
 		return "--waker needs --mode offcpu or --mode wall";
 	if (options->heap && heap_conflict(options, targets > 0))
 		return heap_conflict(options, targets > 0);
-	if (options->flame && options->output && outfile_is_stdout(options->output))
-		return "--flame reads the recording again: write it to a file with -o FILE";
-	if (options->last_ns > 0 && options->output && outfile_is_stdout(options->output))
-		return "--last writes whole files: name one with -o FILE";
-	if (options->flame && options->output && strcmp(options->output, options->flame) == 0)
-		return "-o and --flame name the same file";
-	if (options->flame && draw_flame_refuses(options->flame))
-		return draw_flame_refuses(options->flame);
-	return NULL;
+	return output_conflict(options);
 }
 
 /* The processes or threads to attach to. */
@@ -402,6 +420,45 @@ static int exit_status(const struct record_result *result, int r)
 	return result->has_child ? result->child_status : COMMAND_DONE;
 }
 
+/* Before anything is recorded, so that a port that is taken stops everything. */
+static int start_page(struct recording *recording, struct error *err)
+{
+	struct load_options load = LOAD_OPTIONS_DEFAULT;
+	struct live_page_config config = {.path = recording->output, .load = &load};
+	char address[128];
+	uint16_t port;
+	int r = listen_option_parse_port(recording->options->live, address, sizeof(address),
+					 &config.port);
+
+	if (r < 0) {
+		r = error_set(err, r, "--live %s: expected [ADDRESS:]PORT",
+			      recording->options->live);
+		error_remedy(err, "for example --live 8080; 0 is any free port");
+		return r;
+	}
+	/* The live view does not wait for a debuginfod server. */
+	cli_load_set_symbols(recording->context, &recording->options->symbols, NULL, &load);
+	load.short_names = true;
+	config.address = address;
+	r = live_page_start(&recording->page, &config, &port, err);
+	if (r < 0)
+		return r;
+	(void)fputs("wick: live at ", recording->context->err);
+	page_url_print(recording->context->err, address, port, false);
+	return 0;
+}
+
+/* The page is not part of what was recorded, nor of its overhead. */
+static void end_page(struct recording *recording)
+{
+	bool is_there = recording->page.pid != 0;
+	uint64_t used_ns = live_page_end(&recording->page);
+
+	if (is_there && !recording->options->quiet)
+		command_note(recording->context, "the live page took %.2f s CPU, at low priority",
+			     (double)used_ns / NS_PER_SEC);
+}
+
 static int run_record(const struct command_context *context, void *values, int argc, char **argv)
 {
 	struct recording recording = {
@@ -415,9 +472,12 @@ static int run_record(const struct command_context *context, void *values, int a
 	if (wrong)
 		return command_misused(context, "%s", wrong);
 	r = prepare(&recording, argc, argv, &err);
+	if (r == 0 && recording.options->live)
+		r = start_page(&recording, &err);
 	if (r == 0)
 		r = record_run(&recording.config, &result, &err);
 	record_output_erase(&recording.messages);
+	end_page(&recording);
 	if (r < 0)
 		record_output_failure(&recording.messages, &err);
 	status = exit_status(&result, r);
@@ -532,6 +592,9 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_FILE,
 	 .help = "draw the flame graph when the recording ends: FILE.svg, FILE.png, or FILE.html "
 		 "for the page"},
+	{"live", 0, OPTION_STRING(struct record_options, live), .argument = "[ADDRESS:]PORT",
+	 .help = "show the recording in a browser while it is made: prints a URL, of loopback "
+		 "unless ADDRESS is given; port 0 is any free one"},
 	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
 	 .help = "include source lines around samples in the page of --flame",
 	 .default_help = "only if program, debug information and source all belong to you or root"},

@@ -17,6 +17,7 @@
 /* The live view of a recording that is being made: a step every 5 seconds, until it ends. */
 
 #define STEP_NS (5 * NS_PER_SEC)
+#define END "event: end\ndata: {}\n\n"
 #define WINDOW_S 60u
 #define WINDOW_MAX_S 600u
 
@@ -114,6 +115,10 @@ static bool next(void *self, struct bytes *out, uint64_t *ret_wait_ms)
 		*ret_wait_ms = (stream->step_ns + STEP_NS - now_ns) / NS_PER_MS + 1;
 		return true;
 	}
+	if (has_ended && stream->step_ns > 0) { /* there is no time to read it to its end */
+		bytes_printf(out, END);
+		return false;
+	}
 	stream->step_ns = now_ns;
 	step = look(stream);
 	if (!step.goes_on && step.newest_s > 0)
@@ -125,7 +130,7 @@ static bool next(void *self, struct bytes *out, uint64_t *ret_wait_ms)
 	*ret_wait_ms = STEP_NS / NS_PER_MS;
 	if (step.goes_on && !has_ended)
 		return true;
-	bytes_printf(out, "event: end\ndata: {}\n\n");
+	bytes_printf(out, END);
 	return false;
 }
 

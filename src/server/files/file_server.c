@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "server/files/file_server_state.h"
@@ -13,8 +15,10 @@
 #include "server/routes.h"
 #include "server/session.h"
 
-/* For answers under way, and for pages to learn that a recording has ended. */
 #define DRAIN_S 2
+/* How long pages may take to learn that a recording has ended, and how often to look. */
+#define END_NS NS_PER_SEC
+#define TURN_NS (10 * NS_PER_MS)
 
 static void route_files_session(void *self, const struct http_call *request,
 				struct http_response *response)
@@ -146,8 +150,17 @@ uint64_t file_server_samples(struct file_server *server)
 
 void file_server_end(struct file_server *server)
 {
+	const struct timespec turn = {.tv_nsec = TURN_NS};
+	struct http_server_stats stats;
+	uint64_t waited_ns = 0;
+
 	atomic_store(&server->has_ended, true);
 	(void)eventfd_write(server->end_fd, 1); /* nobody reads it: it stays readable */
+	do {
+		http_server_stats(server->http, &stats);
+		(void)nanosleep(&turn, NULL); /* a shorter wait is fine */
+		waited_ns += TURN_NS;
+	} while (stats.streams > 0 && waited_ns < END_NS);
 }
 
 void file_server_tidy(struct file_server *server)

@@ -36,7 +36,7 @@ uint16_t file_server_port(const struct file_server *server);
 /* How many samples all recordings have together. */
 uint64_t file_server_samples(struct file_server *server);
 
-/* The recording of this program has ended: tells pages that watch it. */
+/* The recording of this program has ended: tells pages that watch it, in a second at most. */
 void file_server_end(struct file_server *server);
 
 /* Ends connections that take too long. Call it every second or so. */
