@@ -185,7 +185,7 @@ void route_heat(void *self, const struct http_call *request, struct http_respons
 		      : error_set(&err, -ENOMEM, "out of memory");
 
 	if (r == 0 && (!file || !*file)) {
-		r = error_set(&err, -EINVAL, "the parameter file is missing");
+		r = error_set(&err, -EINVAL, "%s needs the parameter file", request->path);
 		error_remedy(&err, "add the path of a source file, or its end: file=src/app.c");
 	}
 	if (r == 0)

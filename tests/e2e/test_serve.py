@@ -2,6 +2,7 @@
 """wick serve: recordings answer the queries of the web page."""
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -354,7 +355,7 @@ def test_a_recording_is_shown_while_it_is_made(tmp_path):
                     report = live.json("/api/profile", format="json")
                     break
                 except AssertionError as error:  # its first second
-                    assert "nothing was recorded yet" in str(error), error
+                    assert "no samples yet" in str(error), error
             assert {"hot_70", "cool_30"} <= {row["name"] for row in report["rows"]}
             assert [item["name"] for item in live.json("/api/services")["services"]] == ["live"]
             os.kill(child, signal.SIGINT)
@@ -385,3 +386,33 @@ def test_the_live_view_of_a_complete_file_ends_at_once(folded):
             assert answer.headers["Content-Type"].startswith("text/event-stream")
             (first, step), last = events_of(answer)
     assert first == "step" and step["samples"] == 100 and last == ("end", {})
+
+
+@pytest.mark.parametrize("editor", ["vim", "nvim"])
+def test_an_editor_shows_the_share_of_each_line(shared_wick, tmp_path, editor):
+    program = shutil.which(editor)
+    if program is None:
+        pytest.skip(f"{editor} is not installed")
+    if shutil.which("curl") is None:
+        pytest.skip("curl is not installed")
+    recording = shared_wick.record(workload("split", 500), "-F", 499)
+    copy = tmp_path / "elsewhere" / "workloads" / "split.c"  # not where it was compiled
+    copy.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "tests/workloads/split.c", copy)
+    shown, marks = tmp_path / "shown.json", tmp_path / "marks"
+    count = ("len(nvim_buf_get_extmarks(0, -1, 0, -1, {}))" if editor == "nvim" else
+             "len(filter(range(1, line('$')), '!empty(prop_list(v:val))'))")
+    with Serve(tmp_path, recording.path) as serve:
+        heat = serve.json("/api/heat", file="split.c")
+        done = subprocess.run(
+            [program, *(("--headless", "--clean") if editor == "nvim" else ("-N", "-u", "NONE", "-es", "-V1")),
+             "-S", ROOT / "examples/editor/wick.vim", "-c", f"let g:wick_server = '{serve.url}'", "-c", "WickHeat",
+             "-c", f"call writefile([json_encode(b:wick_heat)], '{shown}')",
+             "-c", f"call writefile([{count}], '{marks}')", "-c", "qa!", copy],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
+    assert shown.exists(), done.stdout + done.stderr
+    lines = json.loads(shown.read_text())
+    expected = {str(line["line"]): f"{100 * line['share']:.1f}%" for line in heat["lines"] if line["share"] >= 0.001}
+    assert {number: text.split()[0] for number, text in lines.items()} == expected
+    assert str(lines_of("hot_ns += burn_cpu")) in lines
+    assert int(marks.read_text()) == len(lines)

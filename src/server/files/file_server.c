@@ -114,7 +114,7 @@ int file_server_open(const struct file_server_config *config, struct file_server
 	r = http_access_open(&server->access, &access, err);
 	server->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r == 0 && server->end_fd < 0)
-		r = error_errno(err, -errno, "cannot serve");
+		r = error_errno(err, -errno, "cannot serve %s", config->paths[0]);
 	if (r == 0)
 		r = config->is_own ? served_files_init_own(&server->files.files, config->paths[0],
 							   config->load, err)

@@ -204,12 +204,12 @@ static int load_merged(struct served_files *files, const struct profile_request 
 		paths[i] = files->files[request->files[i]].path;
 	copy = fcntl(merged, F_DUPFD_CLOEXEC, 0);
 	if (copy < 0)
-		return error_errno(err, -errno, "cannot merge the recordings");
+		return error_errno(err, -errno, "cannot merge %s and others", paths[0]);
 	r = merge_files(paths, request->count, options, copy, err);
 	if (r < 0)
 		return r;
 	if (lseek(merged, 0, SEEK_SET) < 0)
-		return error_errno(err, -errno, "cannot read the merged recordings");
+		return error_errno(err, -errno, "cannot merge %s and others", paths[0]);
 	return load_profile_fd(scope_take_fd(&merged), "the merged recordings", options, ret, err);
 }
 
@@ -478,7 +478,8 @@ int served_files_profile(struct served_files *files, const struct profile_reques
 	for (i = 0; i < request->count && r == 0; i++)
 		r = served_files_refresh(files, request->files[i], err);
 	if (r == 0 && !files->files[request->files[0]].is_known) {
-		r = error_set(err, -ENOENT, "nothing was recorded yet");
+		r = error_set(err, -ENOENT, "%s has no samples yet",
+			      files->files[request->files[0]].path);
 		error_remedy(err, "ask again in a second");
 	}
 	for (i = 0; i < request->count && r == 0 && !known; i++)

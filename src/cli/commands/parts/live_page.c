@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
+#include "recording/format.h"
 #include "server/files/file_server.h"
 
 /* A tenth of the CPU time of a program that competes with it. */
@@ -92,7 +93,7 @@ int live_page_start(struct live_page *ret, const struct live_page_config *config
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return error_errno(err, -errno, "cannot start the live page");
+		return error_errno(err, -errno, "cannot show %s", config->path);
 	pid = fork();
 	if (pid == 0) {
 		(void)close(pair[0]);
@@ -102,10 +103,14 @@ int live_page_start(struct live_page *ret, const struct live_page_config *config
 	(void)close(pair[1]); /* that of the process */
 	if (pid < 0) {
 		(void)close(pair[0]);
-		return error_errno(err, -errno, "cannot start the live page");
+		return error_errno(err, -errno, "cannot show %s", config->path);
 	}
 	if (recv(pair[0], &ready, sizeof(ready), MSG_WAITALL) != (ssize_t)sizeof(ready))
-		ready.code = error_set(&ready.err, -EIO, "the live page ended unexpectedly");
+		ready.code = error_advise(&ready.err,
+					  error_set(&ready.err, -EIO,
+						    "the process that shows %s ended unexpectedly",
+						    config->path),
+					  "remove --live; " RECORDING_REPORT);
 	if (ready.code < 0) {
 		(void)close(pair[0]);
 		(void)reap(pid);
