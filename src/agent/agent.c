@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/agent_facts.h"
 #include "agent/burst_order.h"
 #include "agent/memory_guard.h"
 #include "base/clock.h"
@@ -208,20 +209,45 @@ static void look_at_costs(struct agent *agent, uint64_t end_ns)
 		wall_ns;
 }
 
+static const char *breaker_state(const struct agent *agent)
+{
+	if (agent->config->breaker <= 0)
+		return "off";
+	return agent->stats.paused & PACE_BREAKER ? "open" : "closed";
+}
+
+static void put_facts(const struct agent *agent, struct agent_facts *facts)
+{
+	const struct agent_stats *stats = &agent->stats;
+	const struct agent_output *output = &agent->config->output;
+	uint64_t windows;
+	uint64_t bytes;
+
+	agent_facts_add(facts, "agent.cpu_percent", "%.3f", 100 * stats->cpu_share);
+	agent_facts_add(facts, "agent.budget_percent", "%g", 100 * stats->budget);
+	agent_facts_add(facts, "agent.ring_percent", "%.1f", 100 * stats->ring_fill);
+	agent_facts_add(facts, "agent.rss_bytes", "%" PRIu64, stats->rss_bytes);
+	agent_facts_add(facts, "agent.memory_limit_bytes", "%" PRIu64, stats->memory_limit_bytes);
+	agent_facts_add(facts, "agent.breaker", "%s", breaker_state(agent));
+	if (output->waiting) {
+		output->waiting(output->self, &windows, &bytes);
+		agent_facts_add(facts, "agent.spool_windows", "%" PRIu64, windows);
+		agent_facts_add(facts, "agent.spool_bytes", "%" PRIu64, bytes);
+	}
+	if (agent->memory.step != MEMORY_ALL)
+		agent_facts_add(facts, "agent.memory_step", "%s",
+				memory_step_name(agent->memory.step));
+	if (agent->had_burst)
+		agent_facts_add(facts, "agent.burst", "%u Hz %s", agent->burst.rate_hz,
+				agent->burst.id);
+}
+
 static int write_window(struct agent *agent, uint64_t end_ns, uint64_t names_deadline_ns,
 			struct window_totals *totals, struct error *err)
 {
 	const struct agent_config *config = agent->config;
 	char id[ID_MAX];
-	char share[32];
-	char budget[32];
-	char fill[32];
-	char rss[32];
-	char burst[sizeof(agent->burst.id) + 32];
-	struct window_fact facts[6] = {{"agent.cpu_percent", share},
-				       {"agent.budget_percent", budget},
-				       {"agent.ring_percent", fill},
-				       {"agent.rss_bytes", rss}};
+	struct agent_facts facts = {0};
 	struct window window = {
 		.id = id,
 		.host = config->host,
@@ -237,8 +263,7 @@ static int write_window(struct agent *agent, uint64_t end_ns, uint64_t names_dea
 		.names_deadline_ns = names_deadline_ns,
 		.gaps = agent->gaps.items,
 		.gap_count = agent->gaps.count,
-		.facts = facts,
-		.fact_count = 4,
+		.facts = facts.items,
 		.to_real_ns = clock_realtime_ns() - clock_monotonic_ns(),
 	};
 	int fd;
@@ -246,16 +271,8 @@ static int write_window(struct agent *agent, uint64_t end_ns, uint64_t names_dea
 
 	(void)snprintf(id, sizeof(id), "%.100s-%" PRIx64 "-%" PRIu64, config->host, agent->run,
 		       agent->sequence);
-	(void)snprintf(share, sizeof(share), "%.3f", 100 * agent->stats.cpu_share);
-	(void)snprintf(budget, sizeof(budget), "%g", 100 * agent->stats.budget);
-	(void)snprintf(fill, sizeof(fill), "%.1f", 100 * agent->stats.ring_fill);
-	(void)snprintf(rss, sizeof(rss), "%" PRIu64, agent->stats.rss_bytes);
-	(void)snprintf(burst, sizeof(burst), "%u Hz %s", agent->burst.rate_hz, agent->burst.id);
-	if (agent->memory.step != MEMORY_ALL)
-		facts[window.fact_count++] = (struct window_fact){
-			"agent.memory_step", memory_step_name(agent->memory.step)};
-	if (agent->had_burst)
-		facts[window.fact_count++] = (struct window_fact){"agent.burst", burst};
+	put_facts(agent, &facts);
+	window.fact_count = facts.count;
 	fd = config->output.begin(config->output.self, id, err);
 	if (fd < 0)
 		return fd;

@@ -137,6 +137,16 @@ static bool order(void *self, struct burst_order *ret)
 	return delivery->pusher && pusher_take_order(delivery->pusher, ret);
 }
 
+static void waiting(void *self, uint64_t *ret_windows, uint64_t *ret_bytes)
+{
+	struct delivery *delivery = self;
+	struct spool_stats stats;
+
+	spool_stats(delivery->spool, &stats);
+	*ret_windows = stats.windows;
+	*ret_bytes = stats.bytes;
+}
+
 static void see_module(void *self, const struct module *module, uint32_t pid)
 {
 	struct delivery *delivery = self;
@@ -149,6 +159,7 @@ struct agent_output delivery_output(struct delivery *delivery)
 	return (struct agent_output){.begin = begin,
 				     .end = end,
 				     .order = order,
+				     .waiting = waiting,
 				     .module = delivery->files ? see_module : NULL,
 				     .self = delivery};
 }

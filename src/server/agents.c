@@ -119,6 +119,20 @@ static const char *health_of(const struct agent *agent, uint64_t now_s)
 	return "ok";
 }
 
+/* What the agent costs, and what it holds back. Older agents say less. */
+static void put_costs(const struct window_numbers *last, struct json *json)
+{
+	json_double(json, "cpu_percent", last->cpu_percent, 3);
+	json_double(json, "budget_percent", last->budget_percent, 3);
+	json_u64(json, "memory_bytes", (uint64_t)last->rss_bytes);
+	if (!last->breaker[0])
+		return;
+	json_string(json, "breaker", last->breaker);
+	json_u64(json, "memory_limit_bytes", (uint64_t)last->memory_limit_bytes);
+	json_u64(json, "spool_windows", (uint64_t)last->spool_windows);
+	json_u64(json, "spool_bytes", (uint64_t)last->spool_bytes);
+}
+
 static void put_agent(const struct agent *agent, struct json *json, uint64_t now_s)
 {
 	json_open_object(json, NULL);
@@ -131,6 +145,11 @@ static void put_agent(const struct agent *agent, struct json *json, uint64_t now
 	json_u64(json, "window_end", agent->window_end_s);
 	json_double(json, "rate_asked", agent->last.rate_asked, 2);
 	json_double(json, "rate_achieved", agent->last.rate_achieved, 2);
+	put_costs(&agent->last, json);
+	json_u64(json, "window_s",
+		 agent->window_end_s > agent->window_start_s
+			 ? agent->window_end_s - agent->window_start_s
+			 : 0);
 	json_i64(json, "clock_offset_s", agent->clock_offset_s);
 	json_u64(json, "windows", agent->windows);
 	json_u64(json, "gaps", agent->gaps);

@@ -118,6 +118,23 @@ bool bursts_take(struct bursts *bursts, const char *host, const char *service, u
 	return found;
 }
 
+size_t bursts_list(struct bursts *bursts, struct burst ret[BURSTS_MAX])
+{
+	size_t count = 0;
+	size_t i;
+
+	(void)pthread_mutex_lock(&bursts->lock);
+	for (i = 0; i < BURSTS_MAX && i < bursts->next; i++)
+		ret[count++] = bursts->items[(bursts->next - 1 - i) % BURSTS_MAX];
+	(void)pthread_mutex_unlock(&bursts->lock);
+	return count;
+}
+
+uint64_t burst_started_s(const struct burst *burst)
+{
+	return burst->host_count > 0 ? burst->given[0].until_s - burst->seconds : 0;
+}
+
 int burst_parse(struct burst *ret, const void *text, size_t size, struct error *err)
 {
 	json_error_t why;

@@ -30,6 +30,7 @@ struct burst {
 	uint32_t rate_hz;
 	uint32_t seconds;
 	uint32_t hosts; /* how many may have it */
+	char by[80];    /* who asked; "": unknown */
 	uint64_t asked_s;
 	uint32_t host_count;
 	struct {
@@ -56,6 +57,12 @@ void bursts_fini(struct bursts *bursts);
  */
 int bursts_ask(struct bursts *bursts, const struct burst *wanted, uint64_t interval_s,
 	       uint64_t now_s, struct burst *ret, struct error *err);
+
+/* Copies the orders that there are, newest first. Returns how many. */
+size_t bursts_list(struct bursts *bursts, struct burst ret[BURSTS_MAX]);
+
+/* When the first host got it, in seconds since 1970; 0: none has it yet. */
+uint64_t burst_started_s(const struct burst *burst);
 
 /*
  * The order for a host that runs a service; false: none. At most host_limit hosts run bursts at

@@ -35,6 +35,7 @@ const struct http_route server_routes[] = {
 	{"GET", "/api/heat", TOKEN_READ, route_heat},
 	{"GET", "/api/agents", TOKEN_READ, route_agents},
 	{"GET", "/api/live", TOKEN_READ, route_live},
+	{"GET", "/api/bursts", TOKEN_READ, route_bursts},
 	{"POST", "/api/burst", TOKEN_ADMIN, route_burst},
 	{"POST", QUERIER "ProfileTypes", TOKEN_READ, route_profile_types},
 	{"POST", QUERIER "LabelNames", TOKEN_READ, route_label_names},

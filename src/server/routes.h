@@ -44,6 +44,7 @@ http_handler route_gaps;
 /* status_routes.c */
 http_handler route_agents;
 http_handler route_burst;
+http_handler route_bursts;
 http_handler route_healthz;
 http_handler route_metrics;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -38,6 +40,7 @@ void route_burst(void *self, const struct http_call *request, struct http_respon
 	struct json json;
 	int r = burst_parse(&burst, request->body, request->body_size, &err);
 
+	(void)snprintf(burst.by, sizeof(burst.by), "%s", request->who); /* it fits */
 	if (r == 0)
 		r = bursts_ask(&server->bursts, &burst, server->config->burst_interval_s, now(),
 			       &burst, &err);
@@ -54,6 +57,50 @@ void route_burst(void *self, const struct http_call *request, struct http_respon
 	json_u64(&json, "hosts", burst.hosts);
 	json_close(&json);
 	bytes_put_u8(&response->body, '\n');
+}
+
+static void put_burst(const struct burst *burst, struct json *json)
+{
+	json_open_object(json, NULL);
+	json_string(json, "id", burst->id);
+	json_string(json, "service", burst->service);
+	json_u64(json, "rate", burst->rate_hz);
+	json_u64(json, "seconds", burst->seconds);
+	json_u64(json, "hosts", burst->hosts);
+	json_u64(json, "asked", burst->asked_s);
+	json_string(json, "by", burst->by);
+	json_u64(json, "started", burst_started_s(burst));
+	json_u64(json, "hosts_started", burst->host_count);
+	json_close(json);
+}
+
+void route_bursts(void *self, const struct http_call *request, struct http_response *response)
+{
+	struct server *server = self;
+	struct burst *bursts = calloc(BURSTS_MAX, sizeof(*bursts));
+	size_t count = bursts ? bursts_list(&server->bursts, bursts) : 0;
+	struct json json;
+	size_t i;
+
+	(void)request; /* it has no parameters */
+	json_init(&json, &response->body, false);
+	json_open_object(&json, NULL);
+	json_u64(&json, "now", now());
+	json_open_object(&json, "limits");
+	json_u64(&json, "hosts", server->config->burst_hosts);
+	json_u64(&json, "interval_s", server->config->burst_interval_s);
+	json_u64(&json, "rate_max", BURST_RATE_MAX);
+	json_u64(&json, "seconds_max", BURST_SECONDS_MAX);
+	json_close(&json);
+	json_open_array(&json, "bursts");
+	for (i = 0; i < count; i++)
+		put_burst(&bursts[i], &json);
+	json_close(&json);
+	json_close(&json);
+	bytes_put_u8(&response->body, '\n');
+	if (!bursts)
+		http_refuse(response, 503, "out of memory");
+	free(bursts);
 }
 
 void route_healthz(void *self, const struct http_call *request, struct http_response *response)

@@ -538,7 +538,8 @@ def test_every_route_is_described(server):
     real = set(re.findall(r'\{"(GET|POST)", "([^"]+)"', source))
     assert described == real
     for method, path in sorted(described):
-        status, _ = server.request(path.replace("{name}", "index.html"), b"{}" if method == "POST" else None)
+        path = {"/page/{name}": "/page/index.html", "/api/live": "/api/live?window=0"}.get(path, path)  # a stream has no end
+        status, _ = server.request(path, b"{}" if method == "POST" else None)
         assert status not in (404, 405), path
     text = (ROOT / "docs/reference/http-api.md").read_text()
     assert [path for _, path in sorted(real) if path.rsplit("/", 1)[1] not in text] == []

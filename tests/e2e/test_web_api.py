@@ -330,3 +330,23 @@ def test_a_stream_ends_with_its_token(tmp_path):
         assert server.request("/api/services", token=keep)[0] == 200
     finally:
         assert server.stop() == 0
+
+
+def test_bursts_are_listed_with_who_asked_and_their_limits(tmp_path):
+    folder = tmp_path / "data"
+    tokens = {access: add_token(folder, access) for access in ("read", "write", "admin")}
+    server = Server(folder)
+    try:
+        order = json.dumps({"service": "app", "rate": 200, "seconds": 30, "hosts": 3}).encode()
+        assert server.request("/api/burst", order, token=tokens["admin"])[0] == 200
+        listed = json.loads(server.request("/api/bursts", token=tokens["read"])[1])
+        assert listed["limits"] == {"hosts": 10, "interval_s": 600, "rate_max": 1000, "seconds_max": 600}
+        burst, = listed["bursts"]
+        assert (burst["service"], burst["rate"], burst["seconds"], burst["hosts"]) == ("app", 200, 30, 3)
+        assert "for admin" in burst["by"] and burst["started"] == 0 and burst["asked"] <= listed["now"]
+        window = make_window(tmp_path, "app;main 10\n")
+        assert b'"burst"' in server.request("/api/push", window, token=tokens["write"])[1]
+        burst, = json.loads(server.request("/api/bursts", token=tokens["read"])[1])["bursts"]
+        assert burst["started"] >= burst["asked"] and burst["hosts_started"] == 1
+    finally:
+        assert server.stop() == 0

@@ -95,6 +95,9 @@ static void take_number(struct window_numbers *numbers, const char *key, const c
 		{"agent.budget_percent", &numbers->budget_percent},
 		{"agent.ring_percent", &numbers->ring_percent},
 		{"agent.rss_bytes", &numbers->rss_bytes},
+		{"agent.memory_limit_bytes", &numbers->memory_limit_bytes},
+		{"agent.spool_windows", &numbers->spool_windows},
+		{"agent.spool_bytes", &numbers->spool_bytes},
 		{"window.samples", &numbers->samples},
 		{"window.lost", &numbers->lost},
 		{"window.unnamed", &numbers->unnamed},
@@ -118,6 +121,9 @@ static int take_info(void *self, const char *key, const char *value)
 		keep(window->host, value);
 	else if (strcmp(key, "agent.version") == 0)
 		keep(window->version, value);
+	else if (strcmp(key, "agent.breaker") == 0)
+		(void)snprintf(window->numbers.breaker, sizeof(window->numbers.breaker), "%s",
+			       value); /* a cut text is fine */
 	else if (strcmp(key, "window.id") == 0)
 		keep(window->id, value);
 	else if (strcmp(key, "window.start") == 0)

@@ -34,6 +34,10 @@ struct window_numbers {
 	double budget_percent; /* 0: no limit */
 	double ring_percent;   /* fill of the kernel's buffers */
 	double rss_bytes;
+	double memory_limit_bytes; /* 0: no limit */
+	double spool_windows;      /* that wait to be sent */
+	double spool_bytes;
+	char breaker[16]; /* "closed", "open", "off"; "": an agent that does not say, or none */
 	double samples;
 	double lost;
 	double unnamed; /* samples whose innermost function has no name */
