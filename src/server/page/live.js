@@ -21,6 +21,7 @@ import { typeName } from './units.js';
 
 const WINDOWS_S = [10, 30, 60, 120, 300, 600];
 const WINDOW_S = 60;
+const AGE_MS = 5000; // how often the age of the data is told again
 
 /** @param {Address} address */
 function windowOf(address) {
@@ -58,6 +59,7 @@ class LiveView {
 		this.loaded = ''; // what the frame was loaded from
 		this.isPaused = this.isBusy = this.hasEnded = false;
 		this.trouble = '';
+		this.clock = 0;
 		this.stop = new AbortController();
 		this.flame = new FlameFrame('live flame graph of ' + address.name, (state, isStep) => this.keepState(state, isStep));
 		this.hear = (/** @type {MessageEvent} */ event) => this.heard(event);
@@ -173,6 +175,9 @@ class LiveView {
 	}
 
 	showSummary() {
+		clearTimeout(this.clock);
+		if (!document.hidden && !this.hasEnded) // the first step after a hidden time goes on
+			this.clock = window.setTimeout(() => this.showSummary(), AGE_MS);
 		const step = this.shown || this.step, words = [];
 		if (step && step.samples === 0)
 			words.push('no samples in ' + rangeText(step.from, step.to));
@@ -292,6 +297,7 @@ class LiveView {
 
 	close() {
 		this.stop.abort();
+		clearTimeout(this.clock);
 		this.stream.close();
 		window.removeEventListener('message', this.hear);
 		this.flame.close();
