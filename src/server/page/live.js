@@ -174,10 +174,15 @@ class LiveView {
 		say(this.trouble);
 	}
 
-	showSummary() {
+	// The age of the data grows. While the tab is hidden nothing is told; the first step after that goes on.
+	tellAgain() {
 		clearTimeout(this.clock);
-		if (!document.hidden && !this.hasEnded) // the first step after a hidden time goes on
+		if (!document.hidden && !this.hasEnded)
 			this.clock = window.setTimeout(() => this.showSummary(), AGE_MS);
+	}
+
+	showSummary() {
+		this.tellAgain();
 		const step = this.shown || this.step, words = [];
 		if (step && step.samples === 0)
 			words.push('no samples in ' + rangeText(step.from, step.to));
