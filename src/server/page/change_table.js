@@ -83,7 +83,7 @@ function noiseWords(count, exact = false) {
 export function makeChangeTable(diff) {
 	const sure = diff.rows.filter((row) => isChanged(row, diff)), noise = diff.rows.length - sure.length;
 	const body = make('tbody', {}), note = make('p', { class: 'soft' });
-	const table = make('div', { class: 'scroll' }, make('table', { class: 'list changes', 'aria-label': 'functions that changed' }, make('thead', {}, ...headings(diff)), body));
+	const table = make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'functions that changed' }, make('table', { class: 'list changes', 'aria-label': 'functions that changed' }, make('thead', {}, ...headings(diff)), body));
 	/** @param {boolean} all */
 	const show = (all) => {
 		const rows = all ? diff.rows : sure.slice(0, ROWS_FIRST);

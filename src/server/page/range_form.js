@@ -25,6 +25,6 @@ export function makeRangeForm(from, to, act, hasPresets, whose = '') {
 		},
 	}, first, make('span', { text: '–', 'aria-hidden': 'true' }), last, make('button', { type: 'submit', text: 'Show' }));
 	const presets = make('div', { class: 'presets', role: 'group', 'aria-label': 'time range' + whose },
-		...PRESETS.map(([value, text, tells]) => makeButton(text, () => act(value, 'now'), { title: tells, 'aria-label': tells, 'aria-pressed': from === value && to === 'now' ? 'true' : 'false' })));
+		...PRESETS.map(([value, text, tells]) => makeButton(text, () => act(value, 'now'), { title: tells, 'aria-pressed': from === value && to === 'now' ? 'true' : 'false' })));
 	return make('div', { class: 'ranges' }, hasPresets && presets, form);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One service: what it costs over time, and the flame graph of the selected time.
 import { addressText, changed, param } from './address.js';
-import { ask, askList } from './api.js';
+import { ask, askList, Problem } from './api.js';
 import { fill, make, makeButton, makeSelect, say } from './dom.js';
 import { makeFilters, makeLanguages } from './filters.js';
 import { FlameFrame } from './flame_frame.js';
@@ -92,7 +92,11 @@ class ServiceView {
 		this.showPart();
 		this.loadFlame();
 		this.loadTypes().catch(() => {}); // the choice stays as it is
-		this.loadStrip().catch((problem) => showProblem(this.stripHost, problem, () => go(this.address, false)));
+		this.loadStrip().catch((problem) => {
+			showProblem(this.stripHost, problem, () => go(this.address, false));
+			if (problem instanceof Problem)
+				this.flame.showInstead(make('span', {})); // the graph has the same problem
+		});
 	}
 
 	makeHead() {
