@@ -18,6 +18,7 @@ function makePane(host, name, which) {
 	pane.item = element(HTML, 'div', host); // the focused box, for screen readers
 	pane.item.setAttribute('class', 'unseen');
 	pane.item.setAttribute('role', 'treeitem');
+	pane.item.setAttribute('aria-label', 'no box is selected');
 	pane.item.id = 'at-' + panes.length;
 	host.addEventListener('scroll', function () { draw(pane); });
 	panes.push(pane);
