@@ -59,9 +59,9 @@ function rowOf(row, diff) {
 function headings(diff) {
 	const columns = ['before', 'after', 'change', 'relative', 'sure'];
 	const heads = columns.map((text) => ({ text, class: text === 'change' || text === 'sure' ? 'number' : 'number wide-only' }));
-	return [make('tr', {}, make('td', {}), make('th', { scope: 'colgroup', colspan: 5, class: 'group', text: 'self' }), make('th', { scope: 'colgroup', colspan: 5, class: 'group', text: 'total' })),
+	return [make('tr', { class: 'wide-only' }, make('td', {}), make('th', { scope: 'colgroup', colspan: 5, class: 'group', text: 'self' }), make('th', { scope: 'colgroup', colspan: 5, class: 'group', text: 'total' })),
 		make('tr', {}, make('th', { scope: 'col', text: diff.compares === 'amounts' ? 'amounts' : 'shares of the total' }),
-			...[...heads, ...heads].map((head) => make('th', { scope: 'col', ...head })))];
+			...['self', 'total'].flatMap((group) => heads.map((head) => make('th', { scope: 'col', 'data-group': group, ...head }))))];
 }
 
 /** @param {Whole} whole @param {boolean} exact */

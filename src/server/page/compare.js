@@ -164,10 +164,16 @@ class CompareView {
 	/** @param {Element} choices */
 	async addRecordings(choices) {
 		const items = await askList('/api/services', 'services', { from: 0, to: 'now' }, this.stop.signal);
-		choices.append(labelled('After', makeSelect(items.map((item) => [item.name, item.name]), otherOf(this.address), (value) => {
-			const item = items.find((each) => each.name === value), own = items.find((each) => each.name === this.address.name);
-			this.change({ other: value, ...(own ? { from: String(own.from), to: String(own.to + 1) } : {}), ...(item ? { diff_from: String(item.from), diff_to: String(item.to + 1) } : {}) });
-		})));
+		const choose = (/** @type {string} */ value, /** @type {boolean} */ isStep) => {
+			const range = (/** @type {string} */ name) => items.filter((item) => item.name === name).map((item) => [String(item.from), String(item.to + 1)])[0] || [];
+			const [from, to] = range(this.address.name), [diff_from, diff_to] = range(value);
+			go(changed(this.address, { other: value, from, to, diff_from, diff_to, flame: '' }), isStep);
+		};
+		const second = items.find((item) => item.name !== this.address.name);
+		if (!this.address.params.has('other') && second)
+			choose(second.name, false); // nobody compares a recording with itself
+		else
+			choices.append(labelled('After', makeSelect(items.map((item) => [item.name, item.name]), otherOf(this.address), (value) => choose(value, true))));
 	}
 
 	/**

@@ -67,8 +67,12 @@ export class FlameFrame {
 	askWhy(frame, path, parameters) {
 		if (this.isReady || this.frame !== frame)
 			return;
-		ask(path, { ...parameters, format: 'json', limit: 1 }).catch((problem) => {
-			if (this.frame === frame && !this.isReady) {
+		const isWaiting = () => this.frame === frame && !this.isReady;
+		ask(path, { ...parameters, format: 'json', limit: 1 }).then(() => {
+			if (isWaiting())
+				this.element.classList.remove('waiting'); // it may be slow, or show its own words
+		}, (problem) => {
+			if (isWaiting()) {
 				this.element.classList.remove('waiting');
 				showProblem(this.element, problem, () => this.load(path, parameters, this.wanted));
 			}

@@ -178,6 +178,10 @@ class ServiceView {
 		const items = await askList('/api/types', 'types', { query, from, to }, this.stop.signal);
 		const known = items.map((item) => item.name);
 		const found = items.find((item) => item.name === type);
+		if (!found && items[0] && !this.address.params.has('type')) {
+			go(changed(this.address, { type: items[0].name }), false); // it has no CPU samples
+			return;
+		}
 		if (found && found.detail) {
 			this.type.unit = found.detail;
 			this.strip.draw();
