@@ -166,6 +166,13 @@ def test_a_window_that_arrives_twice_is_stored_once(server, tmp_path):
     assert server.folded() == {"main": 20}
 
 
+def test_the_same_samples_of_two_hosts_are_not_the_same_window(server):
+    now = int(time.time())
+    for host in ("h1", "h2", "h2"):  # the last one is sent again
+        assert server.request(f"/ingest?name=web%7Bhost={host}%7D&from={now - 60}", b"main;a 10\n")[0] == 200
+    assert server.folded(query="web", type="cpu", **{"from": now - 120}) == {"main;a": 2 * 10 * 10_000_000}
+
+
 def test_the_answer_in_every_format(server, tmp_path):
     server.push(make_window(tmp_path, "app;main;parse 30\n"))
     begins = {"json": b"{", "text": b"everything", "folded": b"all;main;parse 30", "svg": b"<?xml", "html": b"<!DOCTYPE",

@@ -319,12 +319,19 @@ static const char *make_id(const struct collector *collector, struct bytes *ret)
 	const struct ingest_input *input = collector->input;
 	XXH128_hash_t hash = XXH3_128bits(input->data, input->size);
 
-	if (*input->id)
+	size_t i;
+
+	if (*input->id) {
 		bytes_printf(ret, "%s/%s", input->id, collector->event);
-	else
-		bytes_printf(ret, "%016" PRIx64 "%016" PRIx64 "/%s/%s/%" PRIu64, hash.high64,
-			     hash.low64, collector->event, input->service ? input->service : "",
-			     input->time_s);
+	} else {
+		bytes_printf(ret, "%016" PRIx64 "%016" PRIx64 "/%s/%s/%" PRIu64 "/%s/%s",
+			     hash.high64, hash.low64, collector->event,
+			     first_of(input->service, NULL, ""), input->time_s,
+			     first_of(input->host, NULL, ""), first_of(input->release, NULL, ""));
+		/* Two idle hosts may well send the same samples in the same second. */
+		for (i = 0; i < input->label_count; i++)
+			bytes_printf(ret, "/%s=%s", input->labels[i].name, input->labels[i].value);
+	}
 	bytes_put_u8(ret, '\0');
 	return (const char *)ret->data;
 }
