@@ -81,7 +81,10 @@ int render_graph(const struct profile *profile, const struct flame_page_options 
 	struct flame_page_options sized = *view;
 
 	if (!format)
-		return error_set(err, -EINVAL, "%.40s is no format of a graph", options->format);
+		return error_advise(err,
+				    error_set(err, -EINVAL, "a graph cannot be drawn as %.40s",
+					      options->format),
+				    "use svg, html, png or page");
 	sized.graph.width_px = options->width_px;
 	sized.graph.height_px = options->height_px;
 	response->type = format->type;

@@ -53,19 +53,17 @@ static void unmap_ring(struct cpu_ring *ring)
 
 void perf_release(struct perf_engine *engine)
 {
-	size_t i;
-
 	call_readers_close(engine->readers);
 	engine->readers = NULL;
-	for (i = 0; i < engine->rings.count; i++)
+	for (size_t i = 0; i < engine->rings.count; i++)
 		unmap_ring(&engine->rings.items[i]);
-	for (i = 0; i < engine->events.count; i++)
+	for (size_t i = 0; i < engine->events.count; i++)
 		(void)close(engine->events.items[i]); /* nothing is pending on an event */
-	for (i = 0; i < engine->sides.count; i++)
+	for (size_t i = 0; i < engine->sides.count; i++)
 		(void)close(engine->sides.items[i]);
-	for (i = 0; i < engine->members.count; i++)
+	for (size_t i = 0; i < engine->members.count; i++)
 		(void)close(engine->members.items[i]);
-	for (i = 0; i < engine->program_events.count; i++)
+	for (size_t i = 0; i < engine->program_events.count; i++)
 		(void)close(engine->program_events.items[i]);
 	engine->rings.count = 0;
 	engine->events.count = 0;

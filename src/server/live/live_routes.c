@@ -142,7 +142,8 @@ static int open_stream(struct live_stream *stream, const struct http_call *reque
 	http_access_grant(&stream->server->access, request, &grant);
 	(void)snprintf(stream->token, sizeof(stream->token), "%s", grant.id); /* it fits */
 	r = live_enter(&stream->server->live, &stream->watcher);
-	return r < 0 ? error_errno(err, r, "cannot watch") : 0;
+	return r < 0 ? error_errno(err, r, "cannot watch %s", service ? service : "all services")
+		     : 0;
 }
 
 void route_live(void *self, const struct http_call *request, struct http_response *response)
