@@ -261,7 +261,7 @@ static void what_rests_is_not_mapped_but_is_there_and_can_be_written(void **stat
 	}
 	for (size_t i = 0; i < world->store.chunks.count; i++)
 		mapped += world->store.chunks.items[i].words != NULL;
-	assert_in_range(mapped, 1, 8);
+	assert_in_range(mapped, 1, TABLE_STORE_MAPPED_CHUNKS);
 	assert_null(world->store.chunks.items[0].words);
 	assert_int_equal(row_of(world, stored.first_row + 1).pc, 0x20);
 	table_store_release_mappings(&world->store, first, 3);

@@ -15,8 +15,6 @@
 
 /* A program runs for microseconds; a virtual CPU may be paused in the middle of it. */
 #define REUSE_NS (500 * NS_PER_MS)
-/* Chunks that stay mapped. Mapping one takes 20 µs, and a few are written again and again. */
-#define MAPPED_CHUNKS 12u
 
 int table_store_init(struct table_store *store, int chunks_fd, int rules_fd)
 {
@@ -163,7 +161,7 @@ void table_store_rest(struct table_store *store)
 
 	for (size_t i = 0; i < store->chunks.count; i++)
 		mapped += store->chunks.items[i].words != NULL;
-	while (mapped > MAPPED_CHUNKS) {
+	while (mapped > TABLE_STORE_MAPPED_CHUNKS) {
 		struct store_chunk *oldest = NULL;
 
 		for (size_t i = 0; i < store->chunks.count; i++) {

@@ -34,6 +34,9 @@ struct store_free {
 	uint64_t since_ns;
 };
 
+/* Chunks that stay mapped. Mapping one takes 20 µs, and a few are written again and again. */
+#define TABLE_STORE_MAPPED_CHUNKS 12u
+
 struct table_store {
 	int chunks_fd; /* the map of chunks */
 	int rules_fd;
