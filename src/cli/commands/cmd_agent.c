@@ -659,8 +659,8 @@ static const struct option_spec table[] = {
 	 .max = 1024, .key = "agent.depth", .help = "how many frames of a stack to keep"},
 	{"python", 0, OPTION_ENUM(struct agent_options, python, "auto", "off", "only"),
 	 .key = "agent.python",
-	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
-		 "Python calls alone, off shows the functions of the interpreter"},
+	 .help = "how to show Python code: auto: Python calls among native frames; only: Python "
+		 "calls without native frames; off: the functions of the interpreter"},
 	{"kernel", 0, OPTION_TOGGLE(struct agent_options, kernel), .key = "agent.kernel",
 	 .help = "also sample kernel frames"},
 	{.kind = OPTION_KIND_GROUP, .table = side_table, .help = "Waits and heaps"},

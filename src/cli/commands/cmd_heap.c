@@ -537,8 +537,8 @@ static const struct option_spec table[] = {
 	 .key = "heap.depth", .help = "how many frames of a stack to keep"},
 	{"python", 0, OPTION_ENUM(struct heap_options, python, "auto", "off", "only"),
 	 .key = "heap.python",
-	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
-		 "Python calls alone, off shows the functions of the interpreter"},
+	 .help = "how to show Python code: auto: Python calls among native frames; only: Python "
+		 "calls without native frames; off: the functions of the interpreter"},
 	{"interval", 0, OPTION_U64(struct heap_options, interval_ms), .argument = "MS", .min = 1,
 	 .max = HEAP_INTERVAL_MAX_MS, .off = "auto", .key = "heap.interval_ms",
 	 .help = "time step for views of the recording, in milliseconds; auto: 100 ms, 1 ms when "

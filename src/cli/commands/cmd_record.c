@@ -567,8 +567,8 @@ static const struct option_spec table[] = {
 	 .help = "with --unwind dwarf: how many bytes of a stack to copy at most"},
 	{"python", 0, OPTION_ENUM(struct record_options, python, "auto", "off", "only"),
 	 .key = "sampling.python",
-	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
-		 "Python calls alone, off shows the functions of the interpreter"},
+	 .help = "how to show Python code: auto: Python calls among native frames; only: Python "
+		 "calls without native frames; off: the functions of the interpreter"},
 	{"gil", 0, OPTION_FLAG(struct record_options, gil),
 	 .help = "record threads only while they hold the global lock (GIL) of a Python "
 		 "interpreter"},

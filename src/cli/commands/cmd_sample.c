@@ -265,8 +265,8 @@ static const struct option_spec table[] = {
 	{"kernel", 0, OPTION_TOGGLE(struct sample_options, kernel),
 	 .help = "also show where sleeping threads are in the kernel (needs root)"},
 	{"python", 0, OPTION_ENUM(struct sample_options, python, "auto", "off", "only"),
-	 .help = "with -v, how to show Python code: auto shows Python calls among native frames, "
-		 "only shows Python calls alone, off shows the functions of the interpreter"},
+	 .help = "with -v, how to show Python code: auto: Python calls among native frames; only: "
+		 "Python calls without native frames; off: the functions of the interpreter"},
 	{"depth", 0, OPTION_U64(struct sample_options, depth), .argument = "N", .min = 1,
 	 .max = 65536, .help = "how many addresses of a stack to show"},
 	OPTION_END,

@@ -586,8 +586,8 @@ static const struct option_spec table[] = {
 	 .key = "sampling.depth", .help = "how many frames of a stack to keep"},
 	{"python", 0, OPTION_ENUM(struct top_options, python, "auto", "off", "only"),
 	 .key = "sampling.python",
-	 .help = "how to show Python code: auto shows Python calls among native frames, only shows "
-		 "Python calls alone, off shows the functions of the interpreter"},
+	 .help = "how to show Python code: auto: Python calls among native frames; only: Python "
+		 "calls without native frames; off: the functions of the interpreter"},
 	{"gil", 0, OPTION_FLAG(struct top_options, gil),
 	 .help = "show threads only while they hold the global lock (GIL) of a Python interpreter"},
 	{"kernel", 0, OPTION_TOGGLE(struct top_options, kernel), .key = "sampling.kernel",
