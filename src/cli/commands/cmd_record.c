@@ -593,8 +593,8 @@ static const struct option_spec table[] = {
 	 .help = "draw the flame graph when the recording ends: FILE.svg, FILE.png, or FILE.html "
 		 "for the page"},
 	{"live", 0, OPTION_STRING(struct record_options, live), .argument = "[ADDRESS:]PORT",
-	 .help = "show the recording in a browser while it is made: prints a URL, of loopback "
-		 "unless ADDRESS is given; port 0 is any free one"},
+	 .help = "show the recording in a browser while it is made: prints the URL to open, on "
+		 "loopback unless ADDRESS is given; port 0 chooses a free one"},
 	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
 	 .help = "include source lines around samples in the page of --flame",
 	 .default_help = "only if program, debug information and source all belong to you or root"},
