@@ -401,8 +401,8 @@ static const struct option_spec table[] = {
 	 .help = "compare amounts, such as CPU time: for the same work done twice"},
 	{"normalized", 0, OPTION_FLAG(struct diff_command_options, normalized),
 	 .help = "compare shares of the whole, regardless of duration and rate (default for "
-		 "profiles that count samples; if wick started both programs, the table "
-		 "compares amounts)"},
+		 "profiles that count samples, except in the table if wick started both "
+		 "programs: it then compares amounts)"},
 	{"sort", 0,
 	 OPTION_ENUM(struct diff_command_options, sort, "self", "total", "before", "after", "name"),
 	 .help = "what to list first: the largest change of self or total, up or down; the largest "

@@ -585,16 +585,15 @@ static const struct option_spec table[] = {
 	 .help = "store the program's arguments in the recording, not only its name; they may "
 		 "contain passwords"},
 	{"label", 0, OPTION_PAIRS(struct record_options, labels), .argument = "KEY=VALUE",
-	 .help = "give every sample this label, such as build=1.4; the option --label of wick "
-		 "report "
-		 "and other commands selects by it"},
+	 .help = "give every sample this label, such as build=1.4; wick report and other commands "
+		 "have an option --label that selects samples by it"},
 	{"flame", 0, OPTION_STRING(struct record_options, flame), .argument = "FILE",
 	 .offer = OPTION_OFFER_FILE,
 	 .help = "draw the flame graph when the recording ends: FILE.svg, FILE.png, or FILE.html "
 		 "for the page"},
 	{"live", 0, OPTION_STRING(struct record_options, live), .argument = "[ADDRESS:]PORT",
-	 .help = "show the recording in a browser while it is made: prints the URL to open, on "
-		 "loopback unless ADDRESS is given; port 0 chooses a free one"},
+	 .help = "show the recording in a browser while it is made: prints the URL to open; "
+		 "ADDRESS must be loopback (default 127.0.0.1); port 0 chooses a free one"},
 	{"source", 0, OPTION_TOGGLE(struct record_options, source), .key = "view.source",
 	 .help = "include source lines around samples in the page of --flame",
 	 .default_help = "only if program, debug information and source all belong to you or root"},

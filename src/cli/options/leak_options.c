@@ -30,8 +30,8 @@ const struct option_spec leak_option_table[] = {
 		     "growth"),
 	 .key = "heap.fail_on",
 	 .help = "exit with status 3 if there are leaks of this class or a more certain one; "
-		 "growth: if the memory of a place grows without bound, which needs a recording "
-		 "of at least 8 s"},
+		 "growth: if a place holds more and more memory, which needs a recording of at "
+		 "least 8 s"},
 	{"max-leak", 0, OPTION_SIZE(struct leak_options, max_leak_bytes), .argument = "SIZE",
 	 .max = 1ull << 50, .off = "off", .key = "heap.max_leak",
 	 .help = "exit with status 3 if definite and probable leaks add up to more than this"},
