@@ -243,7 +243,7 @@ static void find_grant(const struct http_access *access, const struct http_call 
 		if (why || !http_host_is_local(http_call_header(request, "Host")))
 			refuse_grant(ret, 403,
 				     "without tokens, only programs on this machine and this "
-				     "server's own page may ask");
+				     "server's own page may send requests");
 	} else if (!token) {
 		refuse_grant(ret, 401,
 			     proof != PROOF_NONE

@@ -58,10 +58,10 @@ static bool is_link(const struct http_browser_facts *facts)
 const char *http_browser_refusal(const struct http_browser_facts *facts)
 {
 	if (facts->origin && !http_origin_is_host(facts->origin, facts->host, facts->has_tls))
-		return "pages of other servers may not ask";
+		return "pages of other servers may not send requests";
 	if (facts->site && !is(facts->site, "same-origin") && !is(facts->site, "none") &&
 	    !is_link(facts))
-		return "pages of other servers may not ask";
+		return "pages of other servers may not send requests";
 	if (facts->has_cookie && !facts->origin && !is(facts->method, "GET"))
 		return "with a cookie, a change needs the header Origin";
 	return NULL;

@@ -120,7 +120,7 @@ static struct MHD_Response *begin_stream(struct http_server *server, struct exch
 	if (!out) {
 		response->stream.free(response->stream.self);
 		http_refuse(response, MHD_HTTP_SERVICE_UNAVAILABLE,
-			    "too many clients wait for news");
+			    "too many clients are watching");
 	}
 	response->stream = (struct http_stream){0};
 	return out;

@@ -141,7 +141,7 @@ static void put_choices(const struct heat *heat, const struct profile *profile,
 	response->status = 300;
 	json_init(&json, &response->body, false);
 	json_open_object(&json, NULL);
-	json_string(&json, "error", "several files have this name");
+	json_string(&json, "error", "several files match");
 	json_string(&json, "remedy", "give more of the path");
 	json_open_array(&json, "files");
 	for (i = 0; i < heat->files.count && i < CHOICES_MAX; i++)
@@ -162,7 +162,7 @@ static int answer(const struct profile *profile, const char *file, struct http_r
 	if (r < 0) {
 		(void)error_set(err, r, "out of memory");
 	} else if (heat.files.count == 0) {
-		r = error_set(err, -ENOENT, "there are no samples in lines of %.300s", file);
+		r = error_set(err, -ENOENT, "no line of %.300s has samples", file);
 		error_remedy(err, "check the path, the range of time, and that the program has "
 				  "debug information");
 	} else if (heat.files.count > 1) {

@@ -362,7 +362,7 @@ def test_a_recording_is_shown_while_it_is_made(tmp_path):
             *_, last = steps
             assert last == ("end", {})
         _, errors = live.process.communicate(timeout=TIMEOUT)
-    assert "live page took" in errors
+    assert "live page used" in errors
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(live.url, timeout=TIMEOUT)
 

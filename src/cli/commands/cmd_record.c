@@ -455,7 +455,8 @@ static void end_page(struct recording *recording)
 	uint64_t used_ns = live_page_end(&recording->page);
 
 	if (is_there && !recording->options->quiet)
-		command_note(recording->context, "the live page took %.2f s CPU, at low priority",
+		command_note(recording->context,
+			     "the live page used %.2f s of CPU time, at low priority",
 			     (double)used_ns / NS_PER_SEC);
 }
 

@@ -17,7 +17,7 @@ const AGAIN_MS = 15000;
 
 /** @type {Record<string, string>} */
 const WHY = {
-	ok: 'sends its windows as it should', late: 'has not sent a window for three windows', refused: 'its last window was refused',
+	ok: 'sends its windows as it should', late: 'has sent nothing for three windows', refused: 'its last window was refused',
 	clock: 'its clock is off by more than 5 s', slow: 'achieved less than half of the rate that was asked for',
 };
 
@@ -47,10 +47,10 @@ const hertz = (/** @type {number} */ value) => Number(value.toFixed(1)) + ' Hz';
 
 /** @type {[title: string, text: (agent: Agent) => string, isWarning?: (agent: Agent) => boolean][]} */
 const COLUMNS = [
-	['Rate asked', (agent) => known(agent['rate_asked'], hertz)],
+	['Rate requested', (agent) => known(agent['rate_asked'], hertz)],
 	['Rate achieved', (agent) => known(agent['rate_achieved'], hertz), (agent) => agent['rate_achieved'] < agent['rate_asked'] / 2],
-	['CPU of its budget', (agent) => known(agent['cpu_percent'], percent) + known(agent['budget_percent'], (value) => ' of ' + percent(value)).replace(/^-$/, ''),
-		(agent) => agent['cpu_percent'] > agent['budget_percent']],
+	['CPU / budget', (agent) => known(agent['cpu_percent'], percent) + (agent['budget_percent'] > 0 ? ' of ' + percent(agent['budget_percent']) : ''),
+		(agent) => agent['budget_percent'] > 0 && agent['cpu_percent'] > agent['budget_percent']],
 	['Breaker', (agent) => agent['breaker'] || '-', (agent) => agent['breaker'] === 'open'],
 	['Memory', (agent) => known(agent['memory_bytes'], (value) => quantity(value, 'bytes')) + (agent['memory_limit_bytes'] ? ' of ' + quantity(agent['memory_limit_bytes'], 'bytes') : ''),
 		(agent) => agent['memory_limit_bytes'] > 0 && agent['memory_bytes'] > agent['memory_limit_bytes']],
@@ -82,7 +82,7 @@ function makeTable(agents) {
 /** @param {Agent[]} agents */
 function summaryOf(agents) {
 	const bad = agents.filter((agent) => agent.health !== 'ok').length;
-	return `${countText(agents.length)} agent${agents.length === 1 ? '' : 's'}${bad ? `, ${countText(bad)} need${bad === 1 ? 's' : ''} a look` : ', all well'}`;
+	return `${countText(agents.length)} agent${agents.length === 1 ? '' : 's'}${bad ? `, ${countText(bad)} need${bad === 1 ? 's' : ''} attention` : ', all healthy'}`;
 }
 
 /**

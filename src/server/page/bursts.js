@@ -20,12 +20,12 @@ function limitWords(limits) {
 /** @param {Burst[]} bursts */
 function makeHistory(bursts) {
 	if (bursts.length === 0)
-		return make('p', { class: 'soft', text: 'No burst was asked for since the server started.' });
+		return make('p', { class: 'soft', text: 'No burst has been requested since the server started.' });
 	const rows = bursts.slice().sort((a, b) => b.asked - a.asked).map((burst) => make('tr', {}, make('th', { scope: 'row', text: burst.service }),
 		...[`${burst.rate} Hz`, lengthText(burst.seconds), String(burst.hosts), `${timeText(burst.asked)} (${agoText(burst.asked)})`, burst.by || '-',
 			burst.started ? 'started ' + timeText(burst.started) : 'waits for the next push'].map((text) => make('td', { text }))));
 	return make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'bursts' }, make('table', { class: 'list', 'aria-label': 'bursts' }, make('thead', {}, make('tr', {},
-		...['Service', 'Rate', 'For', 'Hosts', 'Asked', 'By', 'State'].map((text) => make('th', { scope: 'col', text })))), make('tbody', {}, ...rows)));
+		...['Service', 'Rate', 'Length', 'Hosts', 'Requested', 'By', 'State'].map((text) => make('th', { scope: 'col', text })))), make('tbody', {}, ...rows)));
 }
 
 /**
@@ -43,7 +43,7 @@ function makeForm(services, limits, done) {
 			event.preventDefault();
 			button.disabled = true;
 			post('/api/burst', { service: service.value, rate: Number(rate.value), seconds: Number(seconds.value), hosts: Number(hosts.value) }).then(() => {
-				fill(told, 'Asked: the agents start with their next push.');
+				fill(told, 'Requested: the agents start with their next push.');
 				done();
 			}).catch((problem) => showProblem(told, problem)).finally(() => { button.disabled = false; });
 		},
@@ -66,7 +66,7 @@ export function makeBursts(signal) {
 		if (currentSession().access === 'admin')
 			form.append(makeForm(services.map((item) => item.name), answer.limits, attempt));
 		else
-			form.append(make('p', { class: 'soft', text: 'Starting one needs a token for admin.' }));
+			form.append(make('p', { class: 'soft', text: 'Starting one needs an admin token.' }));
 	};
 	const attempt = () => void load().catch((problem) => {
 		if (problem instanceof Problem && (problem.status === 404 || problem.status === 403))

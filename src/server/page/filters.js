@@ -82,6 +82,6 @@ export function makeFilters(where, part, act) {
  */
 export function makeLanguages(language, act) {
 	const known = LANGUAGES.includes(language) || !language ? LANGUAGES : [language, ...LANGUAGES];
-	return makeSelect([['', 'Every language'], .../** @type {[string, string][]} */ (known.map((name) => [name, name]))], language, act,
+	return makeSelect([['', 'All languages'], .../** @type {[string, string][]} */ (known.map((name) => [name, name]))], language, act,
 		{ 'aria-label': 'only stacks with a call in this language' });
 }

@@ -93,7 +93,7 @@ class LiveView {
 	}
 
 	makeMomentForm() {
-		const time = make('input', { type: 'text', class: 'time', spellcheck: 'false', autocomplete: 'off', 'aria-label': 'begin of the moment to compare with',
+		const time = make('input', { type: 'text', class: 'time', spellcheck: 'false', autocomplete: 'off', 'aria-label': 'start of the moment to compare with',
 			placeholder: '14:05', title: '-15m, 14:05, 2026-11-16 14:05 or seconds since 1970' });
 		this.form = make('form', { class: 'range', onsubmit: (event) => {
 			event.preventDefault();

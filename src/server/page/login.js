@@ -23,7 +23,7 @@ export function showLogin(host, expired, done) {
 				token.select();
 			});
 		},
-	}, make('h1', { text: 'Log in' }), make('p', { text: expired ? 'Your token has expired, or was removed. Log in again to return to this view.' : 'This server needs a token.' }),
+	}, make('h1', { text: 'Log in' }), make('p', { text: expired ? 'Your login has ended. Log in again to return to this view.' : 'This server needs a token.' }),
 	make('label', { for: 'token', text: 'Token' }), token, button, trouble,
 	make('p', { class: 'soft', text: 'An administrator makes one with: wick token add read' }));
 	fill(host, form);

@@ -44,7 +44,7 @@ async function loadBursts(service, signal) {
 		const answer = await ask('/api/bursts', {}, signal);
 		return answer.bursts.filter((/** @type {any} */ burst) => burst.service === service && burst.started).map((/** @type {any} */ burst) => ({
 			from: burst.started, to: burst.started + burst.seconds, host: '',
-			text: `burst: ${burst.rate} Hz for ${lengthText(burst.seconds)} at ${clockText(burst.started)}${burst.by ? ', asked by ' + burst.by : ''}`,
+			text: `burst: ${burst.rate} Hz for ${lengthText(burst.seconds)} at ${clockText(burst.started)}${burst.by ? ', requested by ' + burst.by : ''}`,
 		}));
 	} catch (problem) {
 		if (problem instanceof Problem && (problem.status === 403 || problem.status === 404))

@@ -104,13 +104,13 @@ function rowOf(service) {
 }
 
 function headings() {
-	const names = isFiles() ? ['Recording', 'Recorded at'] : ['Service', 'Last day', 'CPU now', 'Since yesterday', 'Last samples'];
+	const names = isFiles() ? ['Recording', 'Recorded at'] : ['Service', 'Last day', 'CPU now', 'Vs. yesterday', 'Last samples'];
 	return make('tr', {}, ...names.map((text, i) => make('th', { scope: 'col', text, class: i === 4 ? 'number wide-only' : i === 0 || text === 'Last day' ? '' : 'number' })));
 }
 
 function emptyWords() {
 	return make('div', { class: 'empty' }, make('h2', { text: 'No service has sent samples in the last day' }),
-		make('p', { text: 'Start an agent on each host that shall be watched:' }),
+		make('p', { text: 'Start an agent on each host that you want to watch:' }),
 		make('pre', { text: `wick agent --server ${location.origin}` }),
 		make('p', { text: 'The first service appears here after a minute. Programs that push Pyroscope or OpenTelemetry profiles need no agent.' }));
 }
@@ -130,9 +130,10 @@ function showList(list, services, address) {
 		fill(list, emptyWords());
 		return;
 	}
-	say(`${found.length} of ${services.length} services`);
-	fill(list, found.length ? make('table', { class: 'list', 'aria-label': 'services' }, make('thead', {}, headings()), make('tbody', {}, ...found.map(rowOf)))
-		: make('p', { class: 'empty', text: 'No service has this in its name.' }));
+	const kind = isFiles() ? 'recording' : 'service';
+	say(`${found.length} of ${services.length} ${kind}s`);
+	fill(list, found.length ? make('table', { class: 'list', 'aria-label': kind + 's' }, make('thead', {}, headings()), make('tbody', {}, ...found.map(rowOf)))
+		: make('p', { class: 'empty', text: `No ${kind} name contains this.` }));
 }
 
 /** @param {AbortSignal} signal */
@@ -159,7 +160,7 @@ export function showServices(host, first) {
 	let services = [];
 	let address = first;
 	const again = () => go(address, false);
-	const search = make('input', { type: 'search', placeholder: 'Search', 'aria-label': 'search services', value: param(address, 'search'),
+	const search = make('input', { type: 'search', placeholder: 'Search', 'aria-label': 'search names', value: param(address, 'search'),
 		oninput: () => refine({ search: search.value }) });
 	const sort = makeSelect(ORDERS.map(([key, text]) => [key, 'By ' + text]), param(address, 'sort', 'cpu'), (value) => refine({ sort: value }), { 'aria-label': 'sort by' });
 	/** @param {Record<string, string>} changes */

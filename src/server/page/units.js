@@ -16,7 +16,7 @@ export function typeName(type) {
 }
 
 /**
- * CPU time over a time as CPUs; any other value as it is.
+ * CPU time over a time as CPUs, waiting as the threads that wait; any other value as it is.
  * @param {number} value
  * @param {number} length_s
  * @param {Type} type
@@ -24,7 +24,7 @@ export function typeName(type) {
 export function rateText(value, length_s, type) {
 	if (type.unit !== 'nanoseconds' || length_s <= 0)
 		return quantity(value, type.unit);
-	return cpusText(value / 1e9 / length_s) + (type.name === 'cpu' ? '' : ' × time');
+	return type.name === 'cpu' ? cpusText(value / 1e9 / length_s) : (value / 1e9 / length_s).toFixed(2) + ' threads';
 }
 
 /** @param {number} cpus */

@@ -40,6 +40,13 @@ static void note_service(void *self, const char *service)
 	watched->by_name = watched->by_name || live_is_watched(&watched->server->live, service);
 }
 
+static void pass_build_id(void *self, const struct build_id *id)
+{
+	const struct watched *watched = self;
+
+	watched->input->build_id_seen(watched->input->service_self, id);
+}
+
 /* When the window ended, by our clock. */
 static uint64_t end_of(const struct ingest_input *input, const struct ingest_result *result)
 {
@@ -61,7 +68,8 @@ int push_store(struct server *server, const struct ingest_input *input, bool *re
 	int r;
 
 	noting.service_seen = note_service;
-	noting.service_self = &watched;
+	noting.build_id_seen = input->build_id_seen ? pass_build_id : NULL;
+	noting.service_self = &watched; /* of both */
 	r = ingest(server->store, &noting, ret, err);
 	for (i = 0; i < watched.count && r == 0; i++)
 		live_pushed(&server->live, watched.services[i], end_of(input, ret));
