@@ -74,6 +74,10 @@ await hasText(FUNCTION.slice(0, 20));
 check('the comparison names the function', /^m\d$/.test(named(await boxes(await flame(page), 1), FUNCTION)?.class));
 await sound('compare');
 
+await page.goto('about:blank');
+await page.goto(`${service.replace('#/service/', '#/live/')}?window=600`);
+check('the live view shows it', named(await boxes(await flame(page)), FUNCTION)?.total > 0);
+await sound('live');
 await page.goto(`${server.url}/#/agents`);
 await page.waitForSelector('h1');
 await sound('agents');
