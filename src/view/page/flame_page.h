@@ -24,8 +24,8 @@ int flame_page_write(const struct profile *profile, const struct flame_page_opti
 
 /*
  * Appends what flame_page_write() puts into the file besides the program, for a page that is open
- * already and shows it instead of its own: the size of the JSON about the recording (4 bytes, little
- * endian), that JSON, the columns, compressed by gzip.
+ * already and shows it instead of its own: the size of the JSON about the recording (4 bytes,
+ * little endian), that JSON, the columns, compressed by gzip.
  */
 int flame_page_data_write(const struct profile *profile, const struct flame_page_options *options,
 			  struct bytes *out, struct error *err);
