@@ -443,10 +443,12 @@ static void look_at_orders(struct agent *agent, uint64_t now_ns)
 
 static void tick(struct agent *agent, uint64_t now_ns)
 {
-	if (!agent->config->tick || now_ns < agent->tick_ns)
+	if (now_ns < agent->tick_ns)
 		return;
 	agent->tick_ns = now_ns + NS_PER_SEC;
-	agent->config->tick(agent->config->self);
+	services_look_again(agent->services, live_profile_dictionary(agent->live));
+	if (agent->config->tick)
+		agent->config->tick(agent->config->self);
 }
 
 static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)

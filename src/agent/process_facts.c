@@ -141,15 +141,17 @@ size_t process_facts_parse_environment(const char *text, size_t size, struct pro
 
 /*
  * The environment at its start, which the process may have overwritten since. An agent reads it of
- * every program that it samples: a stream of the C library would double the cost.
+ * every program that it samples: a stream of the C library would double the cost. Returns whether
+ * there was anything.
  */
-static void read_environment(int fd, struct process_facts *facts)
+static bool read_environment(int fd, struct process_facts *facts)
 {
 	char text[PIECE_BYTES + 1];
 	size_t have = 0;
 	ssize_t n = 1;
+	size_t all;
 
-	for (size_t all = 0; n > 0 && all < MAX_ENVIRON_BYTES; all += (size_t)n) {
+	for (all = 0; n > 0 && all<MAX_ENVIRON_BYTES; all += n> 0 ? (size_t)n : 0) {
 		size_t used;
 
 		n = read(fd, text + have, PIECE_BYTES - have);
@@ -163,6 +165,7 @@ static void read_environment(int fd, struct process_facts *facts)
 		have -= used;
 		memmove(text, text + used, have);
 	}
+	return all > 0;
 }
 
 /* Reads a file of /proc up to that size. Returns how much, or a negative errno. */
@@ -192,7 +195,6 @@ int process_facts_read(pid_t pid, struct process_facts *ret)
 	process_path(path, sizeof(path), pid, "environ");
 	SCOPED(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd >= 0)
-		read_environment(fd, ret);
+	ret->is_bare = fd >= 0 && !read_environment(fd, ret);
 	return 0;
 }

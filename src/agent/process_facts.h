@@ -10,6 +10,7 @@
  * replaced. No state is kept: any thread may call.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -22,6 +23,8 @@ struct process_facts {
 	char comm[PROCESS_FACT_MAX];    /* name of the command */
 	char service[PROCESS_FACT_MAX]; /* WICK_SERVICE, else OTEL_SERVICE_NAME; "": unset */
 	char release[PROCESS_FACT_MAX]; /* WICK_RELEASE; "": unset */
+	/* It has no environment: in the middle of an exec the kernel does not know it yet. */
+	bool is_bare;
 };
 
 /*

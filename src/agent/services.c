@@ -23,6 +23,7 @@
 struct known {
 	uint32_t labels;  /* its label set; ID_NONE: not met */
 	uint32_t service; /* its name, also if that is not kept */
+	bool is_bare;     /* its environment may have come since */
 };
 
 struct services {
@@ -35,6 +36,7 @@ struct services {
 	bool keeps_some;         /* only the services of: */
 	VEC(bool) kept;          /* by name */
 	VEC(struct known) known; /* by process */
+	size_t bare;             /* how many of them to look at again */
 };
 
 /* The names that a label of the user cannot have. */
@@ -207,7 +209,7 @@ static uint32_t label_set_of(struct services *services, const struct process_fac
 static struct known *slot(struct services *services, uint32_t process)
 {
 	while (services->known.count <= process)
-		if (vec_push(&services->known, (struct known){ID_NONE, 0}) < 0)
+		if (vec_push(&services->known, (struct known){.labels = ID_NONE}) < 0)
 			return NULL;
 	return &services->known.items[process];
 }
@@ -227,7 +229,27 @@ bool services_meet(struct services *services, const struct dictionary *dictionar
 	else if (!facts.release[0])
 		find_release(dictionary, item, &facts);
 	known->labels = label_set_of(services, &facts, &known->service);
+	services->bare += facts.is_bare && !known->is_bare;
+	known->is_bare = facts.is_bare;
 	return is_kept(services, known->service);
+}
+
+void services_look_again(struct services *services, const struct dictionary *dictionary)
+{
+	struct process_facts facts;
+
+	for (uint32_t i = 0; services->bare > 0 && i < services->known.count; i++) {
+		struct known *known = &services->known.items[i];
+
+		if (!known->is_bare)
+			continue;
+		/* Once only: kernel threads never have one, and later the pid may be another's. */
+		known->is_bare = false;
+		services->bare--;
+		if (read_one(services, dictionary->processes.items[i].pid, &facts) == 0 &&
+		    !facts.is_bare)
+			(void)services_meet(services, dictionary, i);
+	}
 }
 
 void services_meet_again(struct services *services, const struct services *others,
@@ -289,6 +311,7 @@ void services_restart(struct services *services, uint32_t most)
 	uint32_t name;
 
 	services->known.count = 0;
+	services->bare = 0;
 	services->keeps_some = most != UINT32_MAX;
 	services->kept.count = 0;
 	while (services->kept.count < services->samples.count)

@@ -44,6 +44,12 @@ bool services_meet(struct services *services, const struct dictionary *dictionar
 		   uint32_t process);
 
 /*
+ * Finds the labels of processes again that were met in the middle of an exec, when they had no
+ * environment. Call it now and then: it looks at each of them once.
+ */
+void services_look_again(struct services *services, const struct dictionary *dictionary);
+
+/*
  * Finds labels for all processes of `others`, which has other rules; processes that have ended keep
  * the labels they have there.
  */

@@ -44,6 +44,18 @@ static uint32_t add_process(struct dictionary *dictionary, uint32_t pid, uint32_
 								.executable = "/bin/shop"});
 }
 
+/* Process 9 is in the middle of an exec when it is read for the first time, 10 never has anything.
+ */
+static int reads_of_9;
+
+static int read_during_exec(pid_t pid, struct process_facts *ret)
+{
+	*ret = (struct process_facts){.is_bare = pid == 10 || (pid == 9 && reads_of_9++ == 0)};
+	if (pid == 9 && !ret->is_bare)
+		(void)snprintf(ret->service, sizeof(ret->service), "web");
+	return 0;
+}
+
 static void labels_come_from_the_process_the_user_and_the_program(void **state)
 {
 	static const char *const labels[] = {"zone=b", "team=x=y"};
@@ -190,9 +202,37 @@ static void labels_that_the_agent_sets_or_that_are_no_names_are_refused(void **s
 	assert_int_equal(services_check_label("services=x", &err), 0);
 }
 
+static void a_process_without_an_environment_is_looked_at_once_more(void **state)
+{
+	struct services_config config = {.read = read_during_exec};
+	struct dictionary dictionary;
+	struct services *services;
+	struct error err = {0};
+	uint32_t starting;
+	uint32_t bare;
+
+	(void)state;
+	assert_int_equal(dictionary_init(&dictionary), 0);
+	assert_int_equal(services_new(&config, &services, &err), 0);
+	starting = add_process(&dictionary, 9, 1, "shop");
+	bare = add_process(&dictionary, 10, 1, "idle");
+	(void)services_meet(services, &dictionary, starting);
+	(void)services_meet(services, &dictionary, bare);
+	assert_string_equal(label_of(services, starting, "service"), "shop");
+	services_look_again(services, &dictionary);
+	assert_string_equal(label_of(services, starting, "service"), "web");
+	assert_string_equal(label_of(services, bare, "service"), "idle");
+	reads_of_9 = 0;
+	services_look_again(services, &dictionary); /* nothing is read any more */
+	assert_int_equal(reads_of_9, 0);
+	services_free(services);
+	dictionary_fini(&dictionary);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_without_an_environment_is_looked_at_once_more),
 		cmocka_unit_test(labels_come_from_the_process_the_user_and_the_program),
 		cmocka_unit_test(a_process_that_has_ended_belongs_to_the_service_of_its_parent),
 		cmocka_unit_test(threads_of_the_kernel_lose_their_numbers),
