@@ -11,27 +11,42 @@
 
 #define SIZE_LIMIT 20000u /* characters, with those that are repeated */
 #define DEPTH_LIMIT 64u
+/* Repetitions of repetitions: what matches nothing takes time that is exponential in these. */
+#define NESTED_LIMIT 4u
 
 /* The size of an expression when everything that is repeated is written out. */
 struct measure {
 	uint64_t sums[DEPTH_LIMIT]; /* of the group at each depth */
 	uint64_t last;              /* what a repetition would repeat */
 	size_t depth;
+	unsigned int nested[DEPTH_LIMIT]; /* repetitions inside each other, in that group */
+	unsigned int last_nested;         /* in the last */
 };
 
 static bool is_too_large(const struct measure *measure)
 {
-	return measure->sums[measure->depth] > SIZE_LIMIT || measure->last > SIZE_LIMIT;
+	return measure->sums[measure->depth] > SIZE_LIMIT || measure->last > SIZE_LIMIT ||
+	       measure->last_nested > NESTED_LIMIT;
 }
 
-static void add(struct measure *measure, uint64_t size)
+static void note_nested(struct measure *measure, unsigned int nested)
+{
+	unsigned int *most = &measure->nested[measure->depth];
+
+	measure->last_nested = nested;
+	*most = nested > *most ? nested : *most;
+}
+
+static void add(struct measure *measure, uint64_t size, unsigned int nested)
 {
 	measure->last = size;
 	measure->sums[measure->depth] += size;
+	note_nested(measure, nested);
 }
 
 static void repeat(struct measure *measure, uint64_t times)
 {
+	note_nested(measure, measure->last_nested + 1);
 	if (times < 2)
 		return;
 	measure->sums[measure->depth] += measure->last * (times - 1);
@@ -77,20 +92,24 @@ static bool is_modest(const char *text)
 			if (++measure.depth == DEPTH_LIMIT)
 				return false;
 			measure.sums[measure.depth] = 1;
-			measure.last = 0;
+			measure.nested[measure.depth] = 0;
+			measure.last = measure.last_nested = 0;
 		} else if (*at == ')' && measure.depth > 0) {
 			measure.depth--;
-			add(&measure, measure.sums[measure.depth + 1]);
+			add(&measure, measure.sums[measure.depth + 1],
+			    measure.nested[measure.depth + 1]);
 		} else if (*at == '+') {
 			repeat(&measure, 2);
 		} else if (*at == '{') {
 			repeat(&measure, count_of(at));
 			at += strcspn(at, "}");
 			at -= *at == '\0';
-		} else if (*at != '*' && *at != '?') {
+		} else if (*at == '*' || *at == '?') {
+			repeat(&measure, 1);
+		} else {
 			at = *at == '[' ? skip_set(at) : at;
 			at += at[0] == '\\' && at[1];
-			add(&measure, 1);
+			add(&measure, 1, 0);
 		}
 	}
 	return !is_too_large(&measure);

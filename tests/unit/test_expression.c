@@ -53,6 +53,9 @@ static void repetitions_that_multiply_are_refused(void **state)
 	assert_false(compiles("(((((a{99}){99}){99}){99}){99})"));
 	assert_false(compiles("((((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+"));
 	assert_false(compiles("(x{255,}){255,}"));
+	assert_false(compiles("api+++()++++++++++++")); /* small, but nothing, many times */
+	assert_false(compiles("((((()*)*)*)*)*"));
+	assert_true(compiles("(((a+b*)?c)*d){2}"));
 	memset(deep, '(', sizeof(deep));
 	deep[sizeof(deep) - 1] = '\0';
 	assert_false(compiles(deep));

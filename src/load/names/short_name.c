@@ -111,7 +111,7 @@ static bool is_after_operator(const char *name, const char *at)
 	while (at > name && strchr("()[]=!+-*/%^&|~,", at[-1]))
 		at--;
 	return (size_t)(at - name) >= n && memcmp(at - n, word, n) == 0 &&
-	       ((size_t)(at - name) == n || !is_word(at[-n - 1]));
+	       ((size_t)(at - name) == n || !is_word(*(at - n - 1)));
 }
 
 /* Whether template parameters begin: not "<stdin>", nor the type in str::<impl str>::trim. */
