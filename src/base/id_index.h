@@ -44,7 +44,7 @@ void id_index_clear(struct id_index *index); /* forgets all ids, keeps the memor
 /* Adds an id that is not there yet. Returns 0 or -ENOMEM. */
 int id_index_add(struct id_index *index, uint64_t hash, uint32_t id);
 
-/* The part of a hash that an index keeps. The result is folded to itself. */
+/* The part of a hash that an index keeps; applied to that part, it returns the same. */
 static inline uint32_t id_index_fold(uint64_t hash)
 {
 	return (uint32_t)(hash ^ hash >> 32);

@@ -197,7 +197,7 @@ static inline uint32_t profile_line_file(const struct profile *profile, struct p
 uint32_t profile_function(struct profile *profile, const char *name, const char *file,
 			  const char *module, enum function_origin origin);
 uint32_t profile_function_of(struct profile *profile, const struct profile_function *key);
-/* The id of a function that may be missing: then ID_NONE. The other prefetches what it reads. */
+/* The id of a function that may be missing: then ID_NONE. Prefetch what it reads first. */
 uint32_t profile_find_function(const struct profile *profile, const struct profile_function *key);
 void profile_prefetch_function(const struct profile *profile, const struct profile_function *key);
 uint32_t profile_location(struct profile *profile, const char *module, uint64_t vaddr,

@@ -56,7 +56,7 @@ struct http_grant {
 void http_access_grant(struct http_access *access, const struct http_call *request,
 		       struct http_grant *ret);
 
-/* Whether a token, by its id, still allows this; "": whether none is needed. */
+/* Whether the token with this id still allows this. For "": whether no token is needed. */
 bool http_access_holds(struct http_access *access, const char *id, enum token_access needs);
 
 /* The token with this secret; false: it is unknown or has expired. */

@@ -40,7 +40,7 @@ struct render_options {
 int render_profile(const struct profile *profile, const struct render_options *options,
 		   struct http_response *response, struct error *err);
 
-/* The same for a graph, with what it shows besides; false: the format is none of a graph. */
+/* Whether a format is a graph; and the answer as a graph, with what the view says about it. */
 bool render_is_graph(const char *format);
 int render_graph(const struct profile *profile, const struct flame_page_options *view,
 		 const struct render_options *options, struct http_response *response,

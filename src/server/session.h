@@ -35,7 +35,7 @@ void session_login(struct http_access *access, struct rate_limit *tries,
 void session_logout(struct http_access *access, const struct http_call *request,
 		    struct http_response *response);
 
-/* Tries of one client to log in: some at once, and then one in so many seconds. */
+/* How often a client may try to log in: this often at once, then once in this many seconds. */
 #define SESSION_TRIES 10
 #define SESSION_TRIES_PER_SECOND 0.2
 

@@ -45,7 +45,7 @@ struct source_ops {
 	 */
 	void (*range)(struct source *source, const struct store_match *matches, size_t count,
 		      uint64_t *ret_from_s, uint64_t *ret_to_s);
-	uint32_t shortest_step_s; /* that a series has unless it is asked for */
+	uint32_t shortest_step_s; /* of a series, unless the query asks for another */
 };
 
 struct source {

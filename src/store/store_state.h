@@ -40,9 +40,9 @@ struct append_queue {
 #define APPEND_TOGETHER_MAX 64
 
 /*
- * If several senders send, a transaction begins so long after the one before, or when so many
- * batches wait: as many as the server handles at once. A transaction costs about as much as reading
- * a window, however many batches it has.
+ * If there are several senders, a transaction begins this long after the one before, or when this
+ * many batches wait, which is what the server handles at once. A transaction costs about as much as
+ * reading a window, however many batches it has.
  */
 #define APPEND_GATHER_NS (50 * NS_PER_MS)
 #define APPEND_ENOUGH 8

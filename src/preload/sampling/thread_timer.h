@@ -41,8 +41,8 @@ void thread_timer_stop(struct preload_thread *thread);
 void thread_timer_meet(struct preload_thread *thread);
 
 /*
- * Reduces ticks while nothing is sampled, only to check whether that changes; and the end of that,
- * with the wall clock and the CPU time of the thread.
+ * While nothing is sampled, ticks only check whether that has changed, and are fewer. The second
+ * function ends that; it gets the wall clock and the CPU time of the thread.
  */
 void thread_timer_slow(struct preload_thread *thread, uint64_t period_ns);
 void thread_timer_resume(struct preload_thread *thread, uint64_t now_ns, uint64_t cpu_ns);
