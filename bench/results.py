@@ -11,6 +11,8 @@ import os
 import pathlib
 import platform
 
+import targets
+
 Row = collections.namedtuple("Row", "what perf wick ratio goal met")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "bench/results"
@@ -82,7 +84,9 @@ def draw():
     before, _, rest = page.partition(BEGIN)
     after = rest.partition(END)[2]
     made = "\n".join(summary(cpu, rows) for cpu, rows in found.items() if rows)
-    PAGE.write_text(f"{before}{BEGIN}\n{made}\n\n{table(found)}\n{END}{after}", encoding="utf-8")
+    goals = "\n\n".join(f"### Targets on {CPUS[cpu]}\n\n{targets.table(rows)}" for cpu, rows in found.items() if rows)
+    PAGE.write_text(f"{before}{BEGIN}\n{made}\n\n{goals}\n\n### All rows\n\n{table(found)}\n{END}{after}",
+                    encoding="utf-8")
 
 
 def ratio(value, peer):

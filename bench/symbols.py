@@ -25,7 +25,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COUNTS = (1, 1000, 10000, 100000)
-GOALS = {1: 0.020, 1000: 0.12, 10000: 0.25, 100000: 0.5}
+GOALS = {1: 0.020, 1000: 0.12, 10000: 0.25, 100000: 0.4}
 CACHED_GOALS = {100000: 0.05}
 SLOW = {"eu": 1000}  # tools that are not asked for more
 GOAL_MB = 100

@@ -4,7 +4,7 @@
 
     run-tests.py [--build DIR] [--long] [--vm smoke|all] [SUITE...]
 
-Suites, in the order they run: unit scripts golden e2e, in parallel with e2e unwind dwarf lint; python asan
+Suites, in the order they run: unit scripts golden bench e2e, in parallel with e2e unwind dwarf lint; python asan
 fuzz deb browser vm. A case is one cmocka test, one pytest test, one lint check or one fuzz target. Logs are
 kept in DIR/logs, those of the emulated machine (vm) in build-vm-CPU/logs.
 """
@@ -477,6 +477,18 @@ class Runner:
                         for case in self.browser_program(folder, path, graphs[path.stem],
                                                          *others.get(path.stem, ()))]
 
+    # Figures that are far above the committed ones of this CPU: see bench/quick.py.
+
+    def suite_bench(self):
+        status, seconds, output = run_logged([sys.executable, "bench/quick.py", "--build", self.build],
+                                             self.logs / "bench.log")
+        words = {"ok": PASSED, "FAIL": FAILED, "skip": SKIPPED}
+        cases = [Case(name, words[word], 0, detail.strip() if word != "ok" else "") for word, name, detail in
+                 re.findall(r"^(ok|FAIL|skip) ([^:]+): (.*)$", output, re.M)]
+        if status != 0 and not any(case.status == FAILED for case in cases):
+            cases.append(Case(f"exit status {status}", FAILED, seconds, tail(output)))
+        return cases
+
     # The emulated machine of the other CPU leaves a JUnit file for each program and suite.
 
     @staticmethod
@@ -521,7 +533,7 @@ BESIDE = ("unwind", "dwarf", "lint")
 FOLDERS = {"scripts": "tests/scripts", "golden": "tests/golden", "e2e": "tests/e2e",
            "unwind": "tests/unwind", "dwarf": "tests/dwarf", "python": "tests/python", "deb": "tests/deb", "browser": "tests/browser",
            "fuzz": "tests/fuzz", "vm": "tests/vm"}
-SUITES = ("unit", "scripts", "golden", "unwind", "dwarf", "lint", "e2e", "python", "asan", "fuzz",
+SUITES = ("unit", "scripts", "golden", "bench", "unwind", "dwarf", "lint", "e2e", "python", "asan", "fuzz",
           "deb", "browser", "vm")
 
 
