@@ -485,11 +485,13 @@ static int check_alive(struct leak_search *search)
 	if (process_info_read(search->snapshot.memory_pid, &info, NULL) == 0 && info.state != 'Z' &&
 	    info.state != 'X')
 		return 0;
-	return error_advise(&search->err,
-			    error_set(&search->err, -ESRCH,
-				      "process %d ended while its memory was being scanned",
-				      (int)search->snapshot.memory_pid),
-			    "scan it again, or see what it does not free: wick leaks FILE");
+	return error_advise(
+		&search->err,
+		error_set(&search->err, -ESRCH,
+			  "process %d ended while its memory was being scanned",
+			  (int)search->snapshot.memory_pid),
+		"if the program still runs, scan it again; otherwise see what it did not "
+		"free: wick leaks FILE");
 }
 
 static void *run(void *self)

@@ -71,7 +71,7 @@ int database_open(struct database *database, const char *path, uint64_t memory_b
 	int r = configure(database, memory_bytes, &config);
 
 	if (r < 0) {
-		(void)error_set(err, r, "the settings that wick needs are refused by DuckDB %s",
+		(void)error_set(err, r, "version %s of DuckDB refuses settings that wick needs",
 				library->library_version());
 		error_remedy(err, "use the version that scripts/fetch-duckdb fetches");
 	} else if (library->open_ext(path, &database->handle, config, &text) != DUCKDB_OK) {

@@ -613,7 +613,8 @@ static const struct option_spec table[] = {
 	 .help = "samples per second on each busy CPU; --overhead may lower it"},
 	{"window", 0, OPTION_DURATION(struct agent_options, window_ns), .argument = "TIME",
 	 .min = 10e9, .max = 60e9, .key = "agent.window",
-	 .help = "length of a window; if it is longer than 30s, counts are kept for each half"},
+	 .help = "length of a window; if it is longer than 30s, counts are kept for each half of "
+		 "it"},
 	{"once", 0, OPTION_DURATION(struct agent_options, once_ns), .argument = "TIME", .min = 1e9,
 	 .max = 3600e9, .default_help = "",
 	 .help = "write one window of this length to the file of -o, then exit"},

@@ -285,7 +285,7 @@ static const struct option_spec list_table[] = {
 
 static const struct option_spec diff_table[] = {
 	{"diff", 0, OPTION_STRING(struct query_options, diff), .argument = "SELECTOR",
-	 .help = "compare with a second selector (after); the argument is the first (before)"},
+	 .help = "compare SELECTOR (before) with this selector (after)"},
 	{"diff-from", 0, OPTION_STRING(struct query_options, diff_from), .argument = "TIME",
 	 .help = "compare with a second range (after), which starts here (default: --from)"},
 	{"diff-to", 0, OPTION_STRING(struct query_options, diff_to), .argument = "TIME",

@@ -497,7 +497,7 @@ static int run_record(const struct command_context *context, void *values, int a
 static const struct option_spec table[] = {
 	{"frequency", 'F', OPTION_U64(struct record_options, frequency_hz), .argument = "HZ",
 	 .min = 10, .max = 10000, .key = "sampling.frequency_hz",
-	 .help = "samples per second on each busy CPU; 97 with -a and --cgroup"},
+	 .help = "samples per second on each busy CPU; 97 with -a, --cgroup and --engine ptrace"},
 	{"freq", 0, OPTION_ALIAS("frequency")},
 	{"rate", 'r', OPTION_ALIAS("frequency")},
 	{"duration", 'd', OPTION_DURATION(struct record_options, duration_ns), .argument = "TIME",
@@ -510,8 +510,9 @@ static const struct option_spec table[] = {
 	 .argument = "PERCENT", .min = 0.1, .max = 50, .off = "off",
 	 .key = "sampling.overhead_percent",
 	 .help = "limit the cost of sampling to this share of the target's CPU time: the rate "
-		 "drops if the cost is higher, but not below 97 Hz (10 Hz with -a and --cgroup); a "
-		 "rate given with -F is kept unless --overhead is given too"},
+		 "drops if the cost is higher, but not below 97 Hz (10 Hz with -a and --cgroup, or "
+		 "if the rate was 97 Hz or less to begin with); a rate given with -F is kept "
+		 "unless --overhead is given too"},
 	{"breaker", 0, OPTION_DOUBLE(struct record_options, breaker_percent), .argument = "PERCENT",
 	 .min = 10, .max = 100, .off = "off", .key = "sampling.breaker_percent",
 	 .help = "pause while the CPUs of the whole machine are busier than this"},

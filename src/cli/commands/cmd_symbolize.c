@@ -321,7 +321,7 @@ static const struct option_spec table[] = {
 	 .max = 4194304, .offer = OPTION_OFFER_PID,
 	 .help = "the process that the addresses belong to"},
 	{"section", 'j', OPTION_STRING(struct symbolize_options, section), .argument = "NAME",
-	 .help = "count addresses from the start of this section of the file"},
+	 .help = "addresses are offsets from the start of this section of the file"},
 	{"functions", 'f', OPTION_FLAG(struct symbolize_options, form.functions),
 	 .help = "also print function names"},
 	{"inlines", 'i', OPTION_FLAG(struct symbolize_options, form.inlines),

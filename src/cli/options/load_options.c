@@ -82,7 +82,8 @@ const struct option_spec look_option_table[] = {
 	{"kernel", 0, OPTION_TOGGLE(struct cli_load_options, kernel), .key = "view.kernel",
 	 .help = "show kernel frames"},
 	{"collapse-recursion", 0, OPTION_TOGGLE(struct cli_load_options, collapse_recursion),
-	 .key = "view.collapse_recursion", .help = "show a function that calls itself only once"},
+	 .key = "view.collapse_recursion",
+	 .help = "show recursive calls of a function as one frame"},
 	{"names", 0, OPTION_ENUM(struct cli_load_options, names, "short", "full"),
 	 .key = "view.names",
 	 .help = "short leaves out arguments of functions and templates; full is the default for "

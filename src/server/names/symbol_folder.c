@@ -329,7 +329,7 @@ int symbol_folder_take(struct symbol_folder *folder, const struct build_id *id, 
 
 	if (pthread_mutex_trylock(&folder->upload_lock) != 0) {
 		(void)error_set(err, -EBUSY, "the body was not read: another upload is being read");
-		error_remedy(err, "send the file again in some seconds");
+		error_remedy(err, "send the file again in a few seconds");
 		return -EBUSY;
 	}
 	r = take(folder, id, data, size, err);

@@ -60,7 +60,7 @@ export async function request(url, options = {}) {
 	} catch (problem) {
 		if (options.signal && options.signal.aborted)
 			throw problem;
-		throw new Problem(0, 'the server did not answer', 'check that it is running, and the network');
+		throw new Problem(0, 'the server did not answer', 'check the network, and that the server is running');
 	}
 	if (answer.ok)
 		return answer;
