@@ -282,7 +282,7 @@ static int write_window(struct agent *agent, uint64_t end_ns, uint64_t names_dea
 	return r < 0 ? r : config->output.end(config->output.self, totals, err);
 }
 
-/* A pause that goes on is one of the next window too. */
+/* A pause that continues belongs to the next window too. */
 static void begin_gaps(struct agent *agent)
 {
 	size_t count = agent->gaps.count;

@@ -70,7 +70,10 @@ struct agent_config {
 /* The length of a bucket: half a minute, or the whole of a shorter window. */
 uint64_t agent_bucket_ns(uint64_t window_ns);
 
-/* The signals that agent_run() reads wait from hold() to release(): it may begin later. */
+/*
+ * Blocks the signals that agent_run() reads, from hold() to release(): one that arrives before it
+ * runs is not lost.
+ */
 struct agent_signals {
 	sigset_t held;
 	sigset_t before;

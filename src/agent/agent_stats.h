@@ -2,7 +2,7 @@
 #ifndef WICK_AGENT_AGENT_STATS_H
 #define WICK_AGENT_AGENT_STATS_H
 
-/* agent_stats: what an agent knows about its own work: for facts of windows and for metrics. */
+/* agent_stats: what an agent knows about its own work, for the facts of windows and for metrics. */
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 #ifndef WICK_AGENT_BURST_ORDER_H
 #define WICK_AGENT_BURST_ORDER_H
 
-/* burst_order: the request of a server to sample more often for a short time, in its answer. */
+/* burst_order: a server's request, in its answer to a window, to sample faster for a short time. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -19,8 +19,8 @@ enum push_verdict {
 enum push_verdict push_verdict_of(int status);
 
 /*
- * How long to wait after so many failures in a row: twice as long each time, up to a minute, and a
- * random part so that agents do not all come at once. retry_after_s is what the server asked for,
+ * How long to wait after this many failures in a row: twice as long each time, up to a minute, and
+ * a random part so that agents do not all come at once. retry_after_s is what the server asked for,
  * 0 for nothing; it counts up to ten minutes. random is any number.
  */
 uint64_t push_wait_ms(uint32_t failures, uint64_t retry_after_s, uint32_t random);

@@ -5,7 +5,7 @@
 /*
  * push_request: the HTTP requests that bring a window to a server, in the protocol that it speaks.
  *
- * The same window always makes the same requests: if one fails, sending goes on with that one.
+ * The same window always makes the same requests: if one fails, sending continues with that one.
  */
 
 #include <stddef.h>

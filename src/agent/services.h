@@ -44,8 +44,8 @@ bool services_meet(struct services *services, const struct dictionary *dictionar
 		   uint32_t process);
 
 /*
- * Finds the labels of processes again that were met in the middle of an exec, when they had no
- * environment. Call it now and then: it looks at each of them once.
+ * Some processes are first seen in the middle of an exec, when they have no environment. Looks up
+ * the labels of these once more. Call it now and then.
  */
 void services_look_again(struct services *services, const struct dictionary *dictionary);
 

@@ -7,7 +7,7 @@
  *
  *	new-NUMBER		a window that is being written; removed at the next start
  *	NUMBER-ID.wick		a complete one: it was synchronised with the disk, then renamed
- *	damaged/		files that are no recordings, kept for inspection
+ *	damaged/		files that are not recordings, kept for inspection
  *
  * A window that was committed survives a crash of the agent or of the machine. Size and age are
  * limited: the oldest windows are removed first. One process at a time uses a folder. Any thread

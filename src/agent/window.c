@@ -120,7 +120,7 @@ static bool is_named(const struct profile *names, uint32_t location)
 	return names->functions.items[function].origin != ORIGIN_UNKNOWN;
 }
 
-/* A stack of a profile, which so many samples have. */
+/* A stack of a profile, and the number of its samples. */
 static int put_profile_stack(struct window_writer *self, const struct profile *names, uint32_t node,
 			     uint64_t samples, uint32_t *ret)
 {

@@ -24,7 +24,7 @@ struct services;
 /* A time without samples. CLOCK_MONOTONIC, like all times here. */
 struct window_gap {
 	uint64_t start_ns;
-	uint64_t end_ns; /* UINT64_MAX: it goes on */
+	uint64_t end_ns; /* UINT64_MAX: it has not ended */
 	const char *reason;
 };
 

@@ -5,8 +5,9 @@
 /*
  * http_access: who may use an HTTP server of ours. A server that other machines can reach must have
  * TLS and tokens. A client sends its token as Authorization: Bearer or, if it cannot do that, as
- * the password of Authorization: Basic. A browser sends the cookie that a login gave it; then, and
- * without tokens, http_browser.h decides which pages may ask. Any thread may call.
+ * the password of Authorization: Basic. A browser sends the cookie that a login gave it. With a
+ * cookie, or if there are no tokens, http_browser.h decides which pages may ask. Any thread may
+ * call.
  */
 
 #include <pthread.h>

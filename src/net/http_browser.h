@@ -3,13 +3,13 @@
 #define WICK_NET_HTTP_BROWSER_H
 
 /*
- * http_browser: which requests of pages in a browser are let in: those of this server's own page.
+ * http_browser: decides which pages in a browser may send requests: only this server's own.
  *
- * A browser adds a cookie, a password that it keeps, or the fact that it runs on this machine to
- * the requests of every page. Which page asks is in headers that pages cannot set: Origin, and
- * Sec-Fetch-Site in newer browsers. Programs send neither. A page that reaches us under a name of
- * its own (DNS rebinding) has that name in Host: without tokens, only names of this machine are
- * ours.
+ * A browser sends its cookies and the passwords that it keeps with the requests of every page, and
+ * a page in a browser on this machine can reach loopback addresses. Headers that pages cannot set
+ * say which page asks: Origin, and Sec-Fetch-Site in newer browsers. Programs send neither. A page
+ * that reaches us under a name of its own (DNS rebinding) has that name in Host: without tokens,
+ * only names of this machine are ours.
  */
 
 #include <stdbool.h>

@@ -159,7 +159,7 @@ static uint64_t take_word(struct rest *rest)
 	return place ? u64_at(place) : 0;
 }
 
-/* n items of so many bytes. */
+/* n items of the given size. */
 static const uint8_t *take_many(struct rest *rest, uint64_t n, size_t bytes)
 {
 	return n > rest->bytes / bytes ? take(rest, UINT64_MAX) : take(rest, n * bytes);

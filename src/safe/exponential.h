@@ -4,7 +4,7 @@
 
 /*
  * exponential: the distance from one marked byte to the next if each byte is marked independently,
- * one in so many on average. Integers only: we must not use floating point inside a watched
+ * with a given mean distance. Integers only: we must not use floating point inside a watched
  * program, nor in the kernel.
  */
 

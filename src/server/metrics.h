@@ -27,8 +27,8 @@ struct metrics {
 	uint64_t received_bytes;
 	uint64_t windows;
 	uint64_t duplicate_windows;
-	uint64_t rejected_windows; /* for good */
-	uint64_t delayed_windows;  /* they come again */
+	uint64_t rejected_windows; /* permanently */
+	uint64_t delayed_windows;  /* to be sent again later */
 	uint64_t rows;
 	uint64_t shifted_windows; /* their clock was off */
 	uint64_t maintain_failures;

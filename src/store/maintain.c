@@ -7,7 +7,7 @@
 #include "store/store_state.h"
 #include "store/unused_stacks.h"
 
-/* An hour is closed so long after its end: by then all agents have sent it. */
+/* An hour is closed this long after its end: by then all agents have sent it. */
 #define GRACE_S 600u
 #define MERGED_STEP_S 300u
 

@@ -55,7 +55,7 @@ struct names {
 	struct bytes text;       /* for one text at a time */
 
 	/* What is not on disk yet: */
-	size_t saved_functions; /* all but so many */
+	size_t saved_functions; /* number on disk: the later ones are new */
 	size_t saved_locations;
 	VEC(uint32_t) new_stacks;
 	VEC(uint32_t) new_used; /* not yet in the table of calls */

@@ -16,8 +16,8 @@ struct error;
 struct store;
 
 /*
- * With step_s, rows are merged into buckets of so many seconds. Called by one thread at a time,
- * without locks.
+ * If step_s is not 0, rows are merged into buckets of that many seconds. Called by one thread at a
+ * time, without locks.
  */
 int rewrite_hour(struct store *store, uint32_t hour_s, uint32_t step_s, struct error *err);
 

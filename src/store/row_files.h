@@ -38,7 +38,7 @@ enum row_file_state { FILE_UNCHECKED, FILE_GOOD, FILE_DAMAGED };
 struct row_file {
 	char *path; /* below the store's folder */
 	uint32_t hour_s;
-	uint32_t step_s; /* rows were merged into buckets of so many seconds; 0: they were not */
+	uint32_t step_s; /* length of the buckets that rows were merged into; 0: none */
 	uint64_t rows;
 	uint64_t bytes;
 	uint64_t checksum;

@@ -30,7 +30,7 @@ struct series_table {
 	VEC(uint32_t) counts;    /* by service: how many */
 	uint32_t max;            /* for each service */
 	uint64_t overflowed;     /* how often labels were lost */
-	size_t saved;            /* so many keys are on disk */
+	size_t saved;            /* number of keys on disk */
 	struct bytes key;
 };
 

@@ -155,7 +155,7 @@ int store_damaged(struct store *store, store_item_fn each, void *self, struct er
  */
 struct store_address {
 	uint32_t id;
-	/* Ids are given again after another number: what was not on disk is forgotten. */
+	/* When it changes, ids may mean other addresses: those not on disk were forgotten. */
 	unsigned int generation;
 	uint64_t vaddr;
 };

@@ -36,7 +36,7 @@ struct append_queue {
 	uint64_t sender;     /* of its last batch */
 };
 
-/* So many batches at most share a transaction. */
+/* At most this many batches share a transaction. */
 #define APPEND_TOGETHER_MAX 64
 
 /*

@@ -8,7 +8,7 @@
 #include "store/names_tables.h"
 #include "store/store_state.h"
 
-/* So many at once: batches wait meanwhile. */
+/* This many at a time: batches wait meanwhile. */
 #define AT_ONCE 50000u
 
 /* The day of the oldest rows. A damaged file counts: somebody may repair it. */

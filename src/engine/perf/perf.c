@@ -31,7 +31,7 @@
 #define NEWS_NS (5 * NS_PER_MS)
 #define NEWS_MACHINE_NS (50 * NS_PER_MS)
 
-/* So long the rings of a machine can wait for what rang the bell. */
+/* The rings of a machine are read at least this often while only the bell wakes us. */
 #define DRAIN_NS (50 * NS_PER_MS)
 
 /* The cost is not measured before this; short recordings measure it at the end. */

@@ -91,7 +91,7 @@ struct perf_programs {
 	const struct perf_programs_ops *ops;
 	bool away;             /* they also record threads that are off their CPUs */
 	size_t ring_bytes;     /* wanted for each CPU */
-	uint32_t wakeup_bytes; /* wake the reader after so many at the latest; 0: any */
+	uint32_t wakeup_bytes; /* wake the reader after this many at the latest; 0: any */
 };
 
 /* Samples of this event, and of those that inherit it, are made by the programs. */

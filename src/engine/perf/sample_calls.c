@@ -28,7 +28,7 @@
 #define LATE_NS NS_PER_MS        /* a thread that runs has long moved on */
 #define COMPARED_BYTES 1024u     /* of a stack */
 #define THREADS 1024u            /* whose thread pointer is remembered */
-#define TRIES 32u                /* to find that of a thread; later on one sample in so many */
+#define TRIES 32u                /* to find that of a thread; later one sample in this many */
 #define QUEUE_MAX 65536u         /* samples that wait for a drain */
 #define WORDS_MAX (UNWIND_REGISTERS + RING_RECORD_MAX / 8)
 #define DEPTH_MAX 1024u

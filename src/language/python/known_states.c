@@ -7,8 +7,10 @@
 #include "unwind/python_thread.h"
 #include "unwind/python_walk.h"
 
-/* One search in so many reads the whole list: a new thread may follow one whose address was used
- * before. */
+/*
+ * One search in this many reads the whole list: a new thread may follow one whose address was used
+ * before.
+ */
 #define WHOLE_SEARCHES 64u
 
 void known_states_fini(struct known_states *known)

@@ -7,8 +7,8 @@
  * never read again.
  *
  * The latest samples stay in memory, GROWING_SAMPLES_MAX of them at most. The profile of a window
- * is made from a small recording that has only its samples: so names, filters and values come about
- * as in any other recording.
+ * is made from a small recording that has only its samples, so names, filters and values work as in
+ * any other recording.
  *
  * One thread at a time.
  */

@@ -3,8 +3,8 @@
 #define WICK_SERVER_FILES_SERVICE_NAMES_H
 
 /*
- * service_names: how files are called as services: the last part of the path without ".wick"; as
- * many parts as it takes where several files have the same.
+ * service_names: the names that files have as services: the last part of the path, without ".wick";
+ * if several files share it, as many parts as it takes to tell them apart.
  */
 
 #include <stddef.h>

@@ -13,7 +13,7 @@
 #include "symbol/symboliser.h"
 
 #define USUAL_FOLDER "/usr/lib/debug"
-/* So many names are stored at once: others may write to the store in between. */
+/* Names are stored this many at a time: others may write to the store in between. */
 #define BATCH 4096u
 #define MODULE_ID 0u
 

@@ -6,8 +6,8 @@
  * naming: gives names to the addresses that were stored without any, in a thread of its own.
  *
  * Symbols are searched by build id, never by a path that a sender wrote: in folders of debug files,
- * in what was uploaded, and at debuginfod servers. What is found nowhere is asked of an agent that
- * has the file. An address keeps the name that it got; those without one are looked up again when
+ * in what was uploaded, and at debuginfod servers. For what is found nowhere, an agent that has the
+ * file is asked. An address keeps the name that it got; those without one are looked up again when
  * other symbols of their build id arrive.
  */
 
@@ -23,7 +23,7 @@ struct store;
 struct symbol_folder;
 
 #define NAMING_MODULES_MAX 20000u
-/* So many build ids are asked of an agent at once. */
+/* An agent is asked for at most this many build ids at once. */
 #define NAMING_WANTED_MAX 16u
 /* Another agent is asked after this time, and after twice as long each time. */
 #define NAMING_ASK_AGAIN_S 300u

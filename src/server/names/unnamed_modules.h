@@ -36,8 +36,8 @@ struct unnamed_module {
 	uint32_t last_id;      /* of those */
 	uint32_t next_id;      /* smaller ones were looked up in these symbols */
 	uint64_t search_s;     /* not before, in folders */
-	unsigned int searched; /* so often in vain, one after another */
-	unsigned int renewals; /* so often there were other symbols */
+	unsigned int searched; /* searches without success in a row */
+	unsigned int renewals; /* how often new symbols arrived */
 	uint64_t fetch_s;      /* not before, from debuginfod */
 	uint64_t ask_s;        /* not before, of an agent */
 	unsigned int asked;

@@ -3,8 +3,8 @@
 #define WICK_SERVER_PUSH_OTLP_MESSAGES_H
 
 /*
- * otlp_messages: OpenTelemetry's ExportProfilesServiceRequest, with which its JSON becomes the
- * protobuf that import/otlp.c reads. Fields that it does not look at are missing.
+ * otlp_messages: describes OpenTelemetry's ExportProfilesServiceRequest, to turn its JSON into the
+ * protobuf that import/otlp.c reads. Fields that import/otlp.c ignores are left out.
  */
 
 #include "server/connect_codec.h"
