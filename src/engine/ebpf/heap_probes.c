@@ -18,8 +18,6 @@
 #include "engine/ebpf/walker.h"
 #include "engine/ebpf/walker_programs.h"
 
-/* Part of the kernel's ABI that the headers of the build machine may lack. */
-#define ATTACH_UPROBE_SESSION 57
 #define SCRATCHES_OF_CPU 2u /* HEAP_SLOTS */
 
 struct session_request {
@@ -90,20 +88,20 @@ int heap_probes_prepare(struct wick_bpf *programs, const struct heap_probes_conf
 	if (config) {
 		(void)bpf_program__set_autoload(programs->progs.sample, false);
 		(void)bpf_program__set_expected_attach_type(
-			programs->progs.heap_session, (enum bpf_attach_type)ATTACH_UPROBE_SESSION);
+			programs->progs.heap_session,
+			(enum bpf_attach_type)HEAP_SESSION_ATTACH_TYPE);
 		programs->rodata->heap_sample_bytes = config->sample_bytes;
 		set_ranges(programs, config);
 	}
 	return set_maps(programs, config, cpu_count);
 }
 
-/* Returns a descriptor, or a negative errno. */
-static int open_session(int program_fd, const struct heap_places *places, pid_t pid)
+int heap_session_open(int program_fd, const struct heap_places *places, pid_t pid)
 {
 	uint64_t offsets[BPF_HEAP_FUNCTIONS];
 	uint64_t cookies[BPF_HEAP_FUNCTIONS];
 	struct session_request request = {.program_fd = (uint32_t)program_fd,
-					  .attach_type = ATTACH_UPROBE_SESSION,
+					  .attach_type = HEAP_SESSION_ATTACH_TYPE,
 					  .path = (uintptr_t)places->path,
 					  .offsets = (uintptr_t)offsets,
 					  .cookies = (uintptr_t)cookies,
@@ -161,7 +159,7 @@ int heap_links_attach(struct walker *walker, const struct heap_places *places, p
 	int r;
 
 	*ret = (struct heap_links){.session_fd = -1};
-	r = open_session(bpf_program__fd(programs->progs.heap_session), places, pid);
+	r = heap_session_open(bpf_program__fd(programs->progs.heap_session), places, pid);
 	if (r >= 0) {
 		ret->session_fd = r;
 		return 0;

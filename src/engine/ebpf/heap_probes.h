@@ -15,6 +15,9 @@
 #include "base/vec.h"
 #include "wire/bpf_heap.h"
 
+/* Part of the kernel's ABI that the headers of the build machine may lack. */
+#define HEAP_SESSION_ATTACH_TYPE 57
+
 struct bpf_link;
 struct bpf_walk_key;
 struct error;
@@ -55,6 +58,13 @@ struct heap_probes_stats {
 /* Called by the walker before it loads the programs; config NULL: without heap programs. */
 int heap_probes_prepare(struct wick_bpf *programs, const struct heap_probes_config *config,
 			uint32_t cpu_count);
+
+/*
+ * One link with a program of that kind at all places in a process; it is called at returns as well
+ * if it returned 0 at the entry. Returns a descriptor, or a negative errno: before Linux 6.13 there
+ * are none.
+ */
+int heap_session_open(int program_fd, const struct heap_places *places, pid_t pid);
 
 /* Attaches probes to a file's functions in one process. On failure nothing stays attached. */
 int heap_links_attach(struct walker *walker, const struct heap_places *places, pid_t pid,

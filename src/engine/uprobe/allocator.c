@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/vec.h"
+#include "cfi/probe_place.h"
 #include "elf/elf.h"
 #include "elf/elf_function.h"
 #include "model/heap_event.h"
@@ -26,6 +27,8 @@
 #define NAME_BYTES 64u
 /* Assumed length of a function without a size. */
 #define USUAL_BYTES 256u
+/* A function that is larger is probed at its first byte. */
+#define MOST_CODE_BYTES 16384u
 /* Functions further apart are not one piece of code. */
 #define WHOLE_BYTES 65536u
 
@@ -36,6 +39,7 @@ struct function {
 };
 
 /* An allocator must have the first two. */
+#define NEEDED 2u
 static const struct function functions[] = {
 	{"malloc", BPF_HEAP_SIZE, HEAP_MALLOC},
 	{"free", BPF_HEAP_FREE, HEAP_MALLOC},
@@ -133,13 +137,13 @@ bool allocator_is_named(const char *wish, const char *path)
 /* The prefix of a module's functions; NULL: it has none of them. */
 static const char *prefix_of(struct elf_file *elf, bool any)
 {
-	char names[ARRAY_SIZE(prefixes)][2][NAME_BYTES];
-	const char *list[ARRAY_SIZE(prefixes) * 2];
-	struct elf_function found[ARRAY_SIZE(prefixes) * 2];
+	char names[ARRAY_SIZE(prefixes)][NEEDED][NAME_BYTES];
+	const char *list[ARRAY_SIZE(prefixes) * NEEDED];
+	struct elf_function found[ARRAY_SIZE(prefixes) * NEEDED];
 	size_t count = any ? ARRAY_SIZE(prefixes) : 1;
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < 2; j++) {
+		for (size_t j = 0; j < NEEDED; j++) {
 			(void)snprintf(names[i][j], NAME_BYTES, "%s%s", prefixes[i],
 				       functions[j].name);
 			list[i * 2 + j] = names[i][j];
@@ -219,18 +223,39 @@ static void consider_all(struct search *search)
 	}
 }
 
-/* Adds a function unless it is already there under another name. */
-static void add(struct allocator *allocator, uint32_t number, uint64_t offset, uint64_t address,
-		uint64_t size)
+/* The cheapest place for a probe at a function's beginning. */
+static struct probe_place place_in(struct elf_file *elf, uint64_t offset, uint64_t size)
 {
+	SCOPED(mem) uint8_t *code = NULL;
+
+	if (size > 0 && size <= MOST_CODE_BYTES)
+		code = malloc(size);
+	if (!code || elf_read_at(elf, offset, code, size) < 0)
+		return (struct probe_place){0};
+	return probe_place_choose(elf_machine(elf), code, size);
+}
+
+/* Adds a function unless it is already there under another name. */
+static void add(struct allocator *allocator, struct elf_file *elf, uint32_t number,
+		const struct elf_function *found)
+{
+	uint64_t address = allocator->base + found->vaddr;
+	struct probe_place place;
+	uint64_t offset;
+
+	if (elf_vaddr_to_offset(elf, found->vaddr, &offset) < 0)
+		return;
 	for (uint32_t i = 0; i < allocator->count; i++)
-		if (allocator->probes[i].offset == offset)
+		if (allocator->ranges[i].start == address)
 			return;
+	place = place_in(elf, offset, found->size);
+	allocator->stepped += number < NEEDED && !place.emulated;
 	allocator->probes[allocator->count] =
-		(struct heap_probe){offset, BPF_HEAP_COOKIE(functions[number].shape,
-							    functions[number].call, number + 1)};
-	allocator->ranges[allocator->count] =
-		(struct bpf_heap_range){address, address + (size > 0 ? size : USUAL_BYTES)};
+		(struct heap_probe){offset + place.offset,
+				    BPF_HEAP_COOKIE(functions[number].shape, functions[number].call,
+						    number + 1)};
+	allocator->ranges[allocator->count] = (struct bpf_heap_range){
+		address, address + (found->size > 0 ? found->size : USUAL_BYTES)};
 	allocator->range_count = ++allocator->count;
 }
 
@@ -277,13 +302,9 @@ static int place_functions(struct search *search, struct allocator *ret, struct 
 	}
 	elf_functions_find(elf, list, FUNCTIONS, found);
 	r = elf_load_bias(elf, search->best->start, search->best->file_offset, &ret->base);
-	for (size_t i = 0; i < FUNCTIONS && r == 0; i++) {
-		uint64_t offset;
-
-		if (found[i].found && !found[i].chosen_at_run_time &&
-		    elf_vaddr_to_offset(elf, found[i].vaddr, &offset) == 0)
-			add(ret, (uint32_t)i, offset, ret->base + found[i].vaddr, found[i].size);
-	}
+	for (size_t i = 0; i < FUNCTIONS && r == 0; i++)
+		if (found[i].found && !found[i].chosen_at_run_time)
+			add(ret, elf, (uint32_t)i, &found[i]);
 	if (r == 0)
 		add_whole(elf, ret);
 	elf_close(elf);

@@ -8,16 +8,28 @@
 #include "proc/maps.h"
 
 #define CALLS 1000u
+#ifdef __x86_64__
+#define JUMP "jmp"
+#else
+#define JUMP "b"
+#endif
 #define ROUNDS 5u /* the best round counts: others may be using our CPU */
 
-/* The function to probe. */
-static __attribute__((noinline)) uint32_t target(uint32_t value)
+/* A function to probe, whose first instruction the CPU must execute. */
+static __attribute__((noinline)) uint32_t stepped_target(uint32_t value)
 {
 	__asm__ volatile("" : "+r"(value));
 	return value + 1;
 }
 
-static uint64_t best_call_ns(void)
+/* A function to probe, whose first instruction the kernel emulates. */
+static __attribute__((noinline)) uint32_t emulated_target(uint32_t value)
+{
+	__asm__ volatile(JUMP " 1f\n1:" : "+r"(value));
+	return value + 1;
+}
+
+static uint64_t best_call_ns(uint32_t (*target)(uint32_t))
 {
 	uint64_t best_ns = UINT64_MAX;
 
@@ -34,35 +46,39 @@ static uint64_t best_call_ns(void)
 	return best_ns / CALLS;
 }
 
-static uint64_t measure(struct walker *walker, uint64_t offset, bool returns)
+/* What a call takes with a probe. 0: there can be none. */
+static uint64_t measure(struct walker *walker, const struct maps *maps,
+			uint32_t (*target)(uint32_t), bool returns)
 {
-	struct heap_probe probe = {offset, BPF_HEAP_COOKIE(BPF_HEAP_NOTHING, returns, 0)};
+	uint64_t address = (uint64_t)(uintptr_t)target;
+	const struct map_region *region = maps_find(maps, address);
+	struct heap_probe probe = {.cookie = BPF_HEAP_COOKIE(BPF_HEAP_NOTHING, returns, 0)};
 	struct heap_places places = {"/proc/self/exe", &probe, 1};
 	struct heap_links links;
 	uint64_t ns;
 
+	if (!region)
+		return 0;
+	probe.offset = address - region->start + region->file_offset;
 	if (heap_links_attach(walker, &places, getpid(), &links, NULL) < 0)
 		return 0;
-	ns = best_call_ns();
+	ns = best_call_ns(target);
 	heap_links_detach(&links);
 	return ns;
 }
 
-void probe_cost_measure(struct walker *walker, struct probe_cost *ret)
+void probe_cost_measure(struct walker *walker, uint32_t stepped, struct probe_cost *ret)
 {
-	uint64_t address = (uint64_t)(uintptr_t)target;
 	struct maps maps = {0};
-	const struct map_region *region = NULL;
 
 	*ret = (struct probe_cost){0};
-	if (maps_read(&maps, 0, MAPS_EXECUTABLE_ONLY, NULL) == 0)
-		region = maps_find(&maps, address);
-	if (region) {
-		uint64_t offset = address - region->start + region->file_offset;
-		uint64_t both_ns = measure(walker, offset, true);
+	if (maps_read(&maps, 0, MAPS_EXECUTABLE_ONLY, NULL) == 0) {
+		uint64_t stepped_ns = stepped ? measure(walker, &maps, stepped_target, false) : 0;
+		uint64_t emulated_ns = measure(walker, &maps, emulated_target, false);
+		uint64_t both_ns = measure(walker, &maps, emulated_target, true);
 
-		ret->entry_ns = measure(walker, offset, false);
-		ret->return_ns = both_ns > ret->entry_ns ? both_ns - ret->entry_ns : 0;
+		ret->entry_ns = (stepped_ns * stepped + emulated_ns * (2 - stepped)) / 2;
+		ret->return_ns = both_ns > emulated_ns ? both_ns - emulated_ns : 0;
 	}
 	maps_fini(&maps);
 }

@@ -18,8 +18,11 @@ struct probe_cost {
 	uint64_t return_ns;
 };
 
-/* Measures at a function of our own. All 0 if that is not possible. */
-void probe_cost_measure(struct walker *walker, struct probe_cost *ret);
+/*
+ * Measures at functions of our own. All 0 if that is not possible. Of the probes at malloc() and
+ * free() the kernel cannot emulate the instructions of this many (0 to 2).
+ */
+void probe_cost_measure(struct walker *walker, uint32_t stepped, struct probe_cost *ret);
 
 /* Pairs per second, from the number of calls in a time. */
 double probe_cost_pairs(uint64_t allocations, uint64_t frees, uint64_t elapsed_ns);

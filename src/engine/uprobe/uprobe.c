@@ -102,7 +102,7 @@ static int open_parts(struct uprobe_engine *engine, const struct engine_config *
 	r = bpf_programs_open(&walker, config, target, &programs, err);
 	if (r < 0)
 		return r;
-	probe_cost_measure(programs->walker, &engine->cost);
+	probe_cost_measure(programs->walker, engine->allocator.stepped, &engine->cost);
 	r = perf_open(config, target, sink, &programs->base, &engine->perf, err);
 	if (r < 0) {
 		perf_programs_close(&programs->base);
