@@ -36,12 +36,21 @@ static void test_what_it_comes_to(void **state)
 	assert_float_equal(probe_cost_share(200000, 1300), 0.26, 1e-9);
 }
 
+static void test_runs_that_are_not_timed_take_as_long(void **state)
+{
+	(void)state;
+	assert_int_equal(probe_cost_run_ns(3000, 10, 10), 3000);
+	assert_int_equal(probe_cost_run_ns(3000, 10, 25), 7500);
+	assert_int_equal(probe_cost_run_ns(0, 0, 25), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_pair_is_an_allocation_and_a_free),
 		cmocka_unit_test(test_what_is_too_much),
 		cmocka_unit_test(test_what_it_comes_to),
+		cmocka_unit_test(test_runs_that_are_not_timed_take_as_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

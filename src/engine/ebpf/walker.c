@@ -213,6 +213,13 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 	return 0;
 }
 
+void walker_stop_timing(struct walker *walker)
+{
+	if (walker->stats_fd >= 0)
+		(void)close(walker->stats_fd); /* only held */
+	walker->stats_fd = -1;
+}
+
 void walker_close(struct walker *walker)
 {
 	if (!walker)
@@ -222,8 +229,7 @@ void walker_close(struct walker *walker)
 	table_store_fini(&walker->store);
 	ring_buffer__free(walker->bell);
 	wick_bpf__destroy(walker->programs);
-	if (walker->stats_fd >= 0)
-		(void)close(walker->stats_fd);
+	walker_stop_timing(walker);
 	vec_fini(&walker->spaces);
 	vec_fini(&walker->modules);
 	vec_fini(&walker->mappings);

@@ -250,10 +250,9 @@ static void add(struct allocator *allocator, struct elf_file *elf, uint32_t numb
 			return;
 	place = place_in(elf, offset, found->size);
 	allocator->stepped += number < NEEDED && !place.emulated;
-	allocator->probes[allocator->count] =
-		(struct heap_probe){offset + place.offset,
-				    BPF_HEAP_COOKIE(functions[number].shape, functions[number].call,
-						    number + 1)};
+	allocator->probes[allocator->count] = (struct heap_probe){
+		offset + place.offset,
+		BPF_HEAP_COOKIE(functions[number].shape, functions[number].call, number + 1)};
 	allocator->ranges[allocator->count] = (struct bpf_heap_range){
 		address, address + (found->size > 0 ? found->size : USUAL_BYTES)};
 	allocator->range_count = ++allocator->count;

@@ -23,7 +23,7 @@ struct allocator {
 	uint64_t base;       /* runtime address - ELF vaddr */
 	bool preferred;      /* another module has a malloc, too */
 	uint32_t count;
-	uint32_t stepped; /* of malloc and free: probes whose instruction the kernel cannot emulate */
+	uint32_t stepped; /* probes of malloc and free whose instruction is not emulated */
 	struct heap_probe probes[BPF_HEAP_FUNCTIONS];
 	/*
 	 * Of these functions, in the same order, and of other functions that call them internally.

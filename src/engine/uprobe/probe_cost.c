@@ -83,6 +83,12 @@ void probe_cost_measure(struct walker *walker, uint32_t stepped, struct probe_co
 	maps_fini(&maps);
 }
 
+uint64_t probe_cost_run_ns(uint64_t timed_ns, uint64_t timed_runs, uint64_t runs)
+{
+	return timed_runs > 0 ? (uint64_t)((double)timed_ns / (double)timed_runs * (double)runs)
+			      : 0;
+}
+
 double probe_cost_pairs(uint64_t allocations, uint64_t frees, uint64_t elapsed_ns)
 {
 	/* A program that only allocates or only frees costs half as much as one that does both. */

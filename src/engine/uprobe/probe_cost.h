@@ -24,6 +24,11 @@ struct probe_cost {
  */
 void probe_cost_measure(struct walker *walker, uint32_t stepped, struct probe_cost *ret);
 
+/*
+ * How long the programs ran for all their runs, if only some of the runs were timed. 0: unknown.
+ */
+uint64_t probe_cost_run_ns(uint64_t timed_ns, uint64_t timed_runs, uint64_t runs);
+
 /* Pairs per second, from the number of calls in a time. */
 double probe_cost_pairs(uint64_t allocations, uint64_t frees, uint64_t elapsed_ns);
 bool probe_cost_is_too_much(double pairs_per_second);

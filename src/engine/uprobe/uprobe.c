@@ -28,6 +28,9 @@
 /* How long calls are counted before recording starts. */
 #define COUNTING_NS (200 * NS_PER_MS)
 #define COUNTING_STEP_MS 5
+/* The programs are timed for this many runs of them, at least for that long. */
+#define TIMED_RUNS 20000u
+#define TIMED_NS (200 * NS_PER_MS)
 
 /* A process with our probes in its allocator. */
 struct followed {
@@ -53,6 +56,8 @@ struct uprobe_engine {
 	struct heap_probes_stats counted;
 	struct heap_probes_stats
 		last; /* last counters of the BPF programs before they were closed */
+	uint64_t started_ns;
+	struct heap_probes_stats timed; /* when timing ended; all 0: it has not */
 	bool ended;
 	uint32_t execs; /* processes that executed another program */
 	VEC(struct followed) followed;
@@ -267,6 +272,7 @@ static int uprobe_start(void *self, struct error *err)
 	struct uprobe_engine *engine = self;
 
 	(void)err;
+	engine->started_ns = clock_monotonic_ns();
 	heap_probes_set_phase(engine->walker, BPF_HEAP_FOLLOWING);
 	return 0;
 }
@@ -330,12 +336,38 @@ static void follow_children(struct uprobe_engine *engine)
 	}
 }
 
+/* How often the programs ran since recording started. */
+static uint64_t runs_of(const struct uprobe_engine *engine, const struct heap_probes_stats *stats)
+{
+	const uint64_t *before = engine->counted.counters;
+	const uint64_t *counters = stats->counters;
+
+	return counters[BPF_HEAP_COUNT_HITS] - before[BPF_HEAP_COUNT_HITS] +
+	       counters[BPF_HEAP_COUNT_RETURNS] - before[BPF_HEAP_COUNT_RETURNS];
+}
+
+/* Timing costs the process a tenth of what the probes do: the first runs show how long they take.
+ */
+static void end_timing(struct uprobe_engine *engine)
+{
+	struct heap_probes_stats stats;
+
+	if (engine->timed.run_ns > 0 || clock_monotonic_ns() - engine->started_ns < TIMED_NS)
+		return;
+	heap_probes_stats(engine->walker, &stats);
+	if (runs_of(engine, &stats) < TIMED_RUNS)
+		return;
+	engine->timed = stats;
+	walker_stop_timing(engine->walker);
+}
+
 static int uprobe_drain(void *self, struct error *err)
 {
 	struct uprobe_engine *engine = self;
 	int r = perf_engine_drain(engine->perf, err);
 
 	look_for_trampoline(engine);
+	end_timing(engine);
 	drop_ended(engine);
 	if (engine->children)
 		follow_children(engine);
@@ -406,6 +438,7 @@ static void uprobe_stats(void *self, bool final, struct engine_stats *ret)
 {
 	struct uprobe_engine *engine = self;
 	struct heap_probes_stats heap = engine->last;
+	const struct heap_probes_stats *timed;
 	const uint64_t *counters = heap.counters;
 
 	if (!engine->ended)
@@ -415,7 +448,9 @@ static void uprobe_stats(void *self, bool final, struct engine_stats *ret)
 	ret->heap.calls =
 		counters[BPF_HEAP_COUNT_HITS] - engine->counted.counters[BPF_HEAP_COUNT_HITS];
 	ret->heap.before_bytes = engine->prior_heap_bytes;
-	ret->cost.target_ns = heap.run_ns - engine->counted.run_ns +
+	timed = engine->timed.run_ns > 0 ? &engine->timed : &heap;
+	ret->cost.target_ns = probe_cost_run_ns(timed->run_ns - engine->counted.run_ns,
+						runs_of(engine, timed), runs_of(engine, &heap)) +
 			      ret->heap.calls * engine->cost.entry_ns +
 			      counters[BPF_HEAP_COUNT_RETURNS] * engine->cost.return_ns;
 	(void)snprintf(ret->why_none, sizeof(ret->why_none),
