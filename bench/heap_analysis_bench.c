@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * heap_analysis_bench: how many events of a heap the analysis takes in a second of CPU, and what
- *memory that needs.
+ * memory that needs.
  *
  *	heap_analysis_bench THREADS STACKS SIZES LIVE [EVENTS]
  *
@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/number.h"
@@ -21,6 +20,7 @@
 #include "heap/report.h"
 #include "model/dictionary.h"
 #include "model/heap_event.h"
+#include "proc/process_info.h"
 
 #define BATCH 4096u
 #define TURN_NS 1600u
@@ -159,7 +159,6 @@ int main(int argc, char **argv)
 		.random = 88172645463325252u, .now_ns = NS_PER_SEC, .next = 4096};
 	struct dictionary dictionary;
 	struct heap_analysis *analysis;
-	struct rusage usage;
 	uint64_t took_ns;
 
 	for (int i = 1; i < argc && i < 6; i++)
@@ -183,9 +182,8 @@ int main(int argc, char **argv)
 	check(heap_analysis_new(&(struct heap_config){.dictionary = &dictionary}, &analysis));
 	took_ns = feed(&maker, analysis, numbers[4]);
 	check(heap_analysis_finish(analysis));
-	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail */
-	printf("events %" PRIu64 " cpu_ns %" PRIu64 " peak_kib %ld live %.0f\n",
-	       heap_analysis_report(analysis)->quality.events, took_ns, usage.ru_maxrss,
+	printf("events %" PRIu64 " cpu_ns %" PRIu64 " peak_kib %" PRIu64 " live %.0f\n",
+	       heap_analysis_report(analysis)->quality.events, took_ns, process_peak_bytes() / 1024,
 	       heap_analysis_report(analysis)->totals.live.blocks);
 	heap_analysis_free(analysis);
 	dictionary_fini(&dictionary);

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <xxhash.h>
@@ -24,6 +23,7 @@
 #include "base/id_index.h"
 #include "base/number.h"
 #include "model/sink.h"
+#include "proc/process_info.h"
 #include "recording/reader.h"
 #include "recording/writer.h"
 
@@ -301,10 +301,7 @@ static double read_all(const char *path, size_t n)
 
 static long peak_kib(void)
 {
-	struct rusage usage;
-
-	(void)getrusage(RUSAGE_SELF, &usage); /* fails only for a bad argument */
-	return usage.ru_maxrss;
+	return (long)(process_peak_bytes() / 1024);
 }
 
 /* Reading in a process of its own shows what a reader alone needs. */
