@@ -320,7 +320,7 @@ static uint32_t tree_of(const struct kept *kept, const struct kept_frame *frame)
 	const char *file = text_at(kept, frame->file);
 	uint32_t tree = frame->flags >> FRAME_TREE_SHIFT;
 
-	return file && tree < strlen(file) ? tree : 0;
+	return file && tree > 0 && strnlen(file, tree + 1ull) > tree ? tree : 0;
 }
 
 int symbol_store_find(const struct symbol_store *store, uint64_t vaddr, struct symbol_frame *frames,
@@ -332,6 +332,9 @@ int symbol_store_find(const struct symbol_store *store, uint64_t vaddr, struct s
 
 	if (!found || count > max)
 		return -ENOENT;
+	/* Names are scattered: their cache misses overlap. */
+	for (size_t k = 0; k < count; k++)
+		__builtin_prefetch(&kept->names[kept->frames[found->first + k].name]);
 	for (size_t k = 0; k < count; k++) {
 		const struct kept_frame *frame = &kept->frames[found->first + k];
 		const struct kept_name *name = &kept->names[frame->name];
