@@ -14,13 +14,14 @@
 #define CALM_STRETCHES 4u
 #define RISE_MOST 2.0
 #define RISE_LEAST_HZ 8 /* beyond the next prime */
-/* The weight of the last period in the recorder's share. */
-#define OWN_WEIGHT 0.25
+/* The recorder's share is the mean of about so many periods; a slow one begins with the first. */
+#define OWN_PERIODS 4u
+#define OWN_SLOW_PERIODS 60u
 /*
  * The most that a period can add to that, in budgets: more is work that a lower rate would not
  * save.
  */
-#define OWN_MOST 3.0
+#define OWN_STEP 0.75
 /* This many due samples are enough to know the cost of one; fewer arrive in clumps. */
 #define DUE_ENOUGH 150.0
 
@@ -65,20 +66,32 @@ void budget_init(struct budget *budget, double share, uint32_t asked_hz, uint32_
 		.asked_hz = asked_hz,
 		.floor_hz = usable_floor(asked_hz, floor_hz),
 		.hz = asked_hz,
+		.own_periods = OWN_PERIODS,
+		.own_most_periods = OWN_PERIODS,
 	};
 	if (share > 0)
 		budget->hz = bounded_hz(budget, share * 1e9 / CAUTIOUS_NS);
 }
 
-/* The recorder's share. If the target hardly runs, it is relative to the machine. */
-static double own_share(const struct budget *budget, const struct budget_stretch *stretch)
+void budget_init_slow(struct budget *budget, double share, uint32_t asked_hz, uint32_t floor_hz)
+{
+	budget_init(budget, share, asked_hz, floor_hz);
+	budget->own_most_periods = OWN_SLOW_PERIODS;
+}
+
+/* Updates the recorder's share. If the target hardly runs, it is relative to the machine. */
+static void add_own_share(struct budget *budget, const struct budget_stretch *stretch)
 {
 	uint64_t base_ns =
 		stretch->target_ns > stretch->wall_ns ? stretch->target_ns : stretch->wall_ns;
 	double share = (double)stretch->own_ns / (double)base_ns;
+	double most = OWN_STEP * budget->own_periods * budget->share;
 
-	return budget->share > 0 && share > OWN_MOST * budget->share ? OWN_MOST * budget->share
-								     : share;
+	if (budget->share > 0 && share > most)
+		share = most;
+	budget->own_share += (share - budget->own_share) / budget->own_periods;
+	if (budget->own_periods < budget->own_most_periods)
+		budget->own_periods++;
 }
 
 /*
@@ -114,11 +127,10 @@ uint32_t budget_look(struct budget *budget, const struct budget_stretch *stretch
 
 	if (stretch->target_ns == 0)
 		return budget->hz;
-	budget->own_share += OWN_WEIGHT * (own_share(budget, stretch) - budget->own_share);
+	add_own_share(budget, stretch);
 	budget->spent = target_share(budget, stretch) + budget->own_share;
-	if (budget->share <= 0)
-		return budget->hz;
-	part = budget->spent / budget->share;
+	/* Without a budget there is always room: only budget_halve() has lowered the rate. */
+	part = budget->share > 0 ? budget->spent / budget->share : 0;
 	budget->calm = part < TOO_LITTLE ? budget->calm + 1 : 0;
 	budget->hot = part > TOO_MUCH ? budget->hot + 1 : 0;
 	if (budget->hz > budget->floor_hz &&

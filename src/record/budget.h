@@ -26,10 +26,13 @@ struct budget {
 	uint32_t asked_hz; /* the rate never rises above this */
 	uint32_t floor_hz; /* and never falls below this */
 	uint32_t hz;
-	uint32_t hot;     /* consecutive periods that cost too much */
-	uint32_t calm;    /* consecutive periods with room to spare */
-	double own_share; /* share of the recorder, smoothed because it works in bursts */
-	double spent;     /* recent cost, as a share */
+	uint32_t hot;  /* consecutive periods that cost too much */
+	uint32_t calm; /* consecutive periods with room to spare */
+	/* The share of the recorder: a mean of several periods, because it works in bursts. */
+	double own_share;
+	uint32_t own_periods; /* how many, for now */
+	uint32_t own_most_periods;
+	double spent; /* recent cost, as a share */
 	/* Recently: what sampling cost the target, and the number of samples due in that time. */
 	double cost_ns;
 	double due;
@@ -47,6 +50,12 @@ struct budget_stretch {
  * If the requested rate is not above the floor, the floor of a machine applies.
  */
 void budget_init(struct budget *budget, double share, uint32_t asked_hz, uint32_t floor_hz);
+
+/*
+ * The same for a recorder that runs all the time, whose periods are seconds. It hands over what it
+ * has once a minute, which is a tenth of a second of work at once: the mean is that of a minute.
+ */
+void budget_init_slow(struct budget *budget, double share, uint32_t asked_hz, uint32_t floor_hz);
 
 /* Evaluates a period. Returns the rate to use from now on. */
 uint32_t budget_look(struct budget *budget, const struct budget_stretch *stretch);

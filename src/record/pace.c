@@ -112,6 +112,16 @@ static uint32_t least_hz(const struct pace_config *config)
 	return config->machine || config->group ? BUDGET_MACHINE_HZ : BUDGET_PROCESS_HZ;
 }
 
+static void begin_budget(struct pace *pace, double share, uint32_t asked_hz)
+{
+	uint32_t floor_hz = least_hz(&pace->config);
+
+	if (pace->config.endless)
+		budget_init_slow(&pace->budget, share, asked_hz, floor_hz);
+	else
+		budget_init(&pace->budget, share, asked_hz, floor_hz);
+}
+
 void pace_begin(struct pace *pace, const struct pace_config *config, struct engine *engine)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -130,8 +140,7 @@ void pace_begin(struct pace *pace, const struct pace_config *config, struct engi
 	};
 	if (pace->fixed)
 		pace->hz = 1; /* a nominal rate for the given period */
-	budget_init(&pace->budget, config->keeps_rate || pace->fixed ? 0 : config->budget, pace->hz,
-		    least_hz(config));
+	begin_budget(pace, config->keeps_rate || pace->fixed ? 0 : config->budget, pace->hz);
 	if (config->endless)
 		breaker_init_slow(&pace->breaker, config->breaker);
 	else
@@ -303,7 +312,7 @@ void pace_change(struct pace *pace, uint32_t asked_hz, double budget, uint64_t n
 	if (pace->fixed || pace->config.keeps_rate)
 		return;
 	pace->config.budget = budget;
-	budget_init(&pace->budget, budget, asked_hz, least_hz(&pace->config));
+	begin_budget(pace, budget, asked_hz);
 	apply(pace, now_ns);
 }
 

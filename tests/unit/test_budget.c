@@ -144,6 +144,44 @@ static void without_a_budget_the_rate_stays(void **state)
 	assert_true(budget.spent > 0.5); /* but it is known what it costs */
 }
 
+static void without_a_budget_a_halved_rate_rises_again(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget, 0, 100, BUDGET_AGENT_HZ);
+	assert_int_equal(budget_halve(&budget), 47); /* samples were lost */
+	(void)run(&budget, 10000, 1, 20);
+	assert_int_equal(budget.hz, 100);
+}
+
+/* An agent: seconds that cost 0.7 % of one CPU, and a window that ends in one of sixty. */
+static uint32_t lowest_with_windows(struct budget *budget, uint64_t own_ns, uint64_t window_ns)
+{
+	uint32_t lowest_hz = UINT32_MAX;
+
+	for (int second = 0; second < 300; second++) {
+		struct budget_stretch stretch = {.target_ns = 1000000000, .wall_ns = 1000000000};
+
+		stretch.own_ns = own_ns + (second % 60 == 59 ? window_ns : 0);
+		(void)budget_look(budget, &stretch);
+		if (second >= 60 && budget->hz < lowest_hz)
+			lowest_hz = budget->hz;
+	}
+	return lowest_hz;
+}
+
+static void the_end_of_a_window_counts_by_the_minute(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init_slow(&budget, 0.01, 100, BUDGET_AGENT_HZ);
+	assert_int_equal(lowest_with_windows(&budget, 7000000, 100000000), 100); /* 0.87 % */
+	budget_init_slow(&budget, 0.01, 100, BUDGET_AGENT_HZ);
+	assert_in_range(lowest_with_windows(&budget, 7000000, 600000000), 1, 80); /* 1.7 % */
+}
+
 static void it_never_falls_below_its_floor(void **state)
 {
 	static const struct {
@@ -406,6 +444,8 @@ int main(void)
 		cmocka_unit_test(a_dear_phase_is_noticed_at_once),
 		cmocka_unit_test(the_recorder_counts_but_a_burst_of_it_does_not),
 		cmocka_unit_test(without_a_budget_the_rate_stays),
+		cmocka_unit_test(without_a_budget_a_halved_rate_rises_again),
+		cmocka_unit_test(the_end_of_a_window_counts_by_the_minute),
 		cmocka_unit_test(it_never_falls_below_its_floor),
 		cmocka_unit_test(work_that_comes_once_leaves_the_rate_alone),
 		cmocka_unit_test(longer_work_lowers_it_for_a_while_and_not_to_nothing),
