@@ -84,6 +84,7 @@ struct engine_config {
 	uint64_t period;        /* events between samples; 0: by frequency */
 	uint32_t depth;         /* frames kept of a stack */
 	bool kernel;            /* kernel frames too */
+	bool untitled; /* processes are not called by their titles: no arguments are read */
 	enum engine_unwind unwind;
 	enum engine_python python;
 	bool holders_only;    /* only threads that hold the global lock of a Python interpreter */

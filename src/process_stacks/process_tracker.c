@@ -87,6 +87,12 @@ void process_tracker_set_lazy(struct process_tracker *tracker, bool walks_little
 	tracker->walks_little = walks_little;
 }
 
+void process_tracker_set_untitled(struct process_tracker *tracker, bool untitled)
+{
+	if (tracker)
+		tracker->untitled = untitled;
+}
+
 static const char *text_of(const struct process_tracker *tracker, uint32_t id)
 {
 	return strings_get(&tracker->strings, id);
@@ -213,7 +219,8 @@ static int tell_process(struct process_tracker *tracker, struct tracked_process 
 	if (process->id != ID_NONE)
 		return 0;
 	/* Workers of one program differ only in their title. */
-	if (!tracker->offline && process_title_read(process->pid, item.comm, title))
+	if (!tracker->offline && !tracker->untitled &&
+	    process_title_read(process->pid, item.comm, title))
 		item.comm = title;
 	return sink_process(tracker->sink, &item, &process->id);
 }

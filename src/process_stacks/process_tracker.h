@@ -45,6 +45,12 @@ void process_tracker_set_offline(struct process_tracker *tracker);
  */
 void process_tracker_set_lazy(struct process_tracker *tracker, bool walks_little);
 
+/*
+ * Whether processes are called by the names of their commands alone, so that their arguments are
+ * never read. Without a tracker (NULL) it does nothing.
+ */
+void process_tracker_set_untitled(struct process_tracker *tracker, bool untitled);
+
 /* Reads a running process from /proc: name, threads, maps. -ESRCH if it is gone. */
 int process_tracker_seed(struct process_tracker *tracker, pid_t pid, struct error *err);
 

@@ -44,6 +44,7 @@ struct process_tracker {
 	bool offline; /* nothing can be read from /proc */
 	bool lazy;
 	bool walks_little;
+	bool untitled; /* titles of processes are not read */
 	struct strings strings;
 	struct module_files *files;
 	VEC(struct tracked_process *) processes; /* pointers, because callers keep them */

@@ -79,6 +79,13 @@ def test_arguments_and_other_variables_are_not_in_a_window(wick, background):
     assert "top-secret" not in listed
 
 
+def test_a_process_is_called_by_its_command_and_not_by_its_title(wick, background):
+    background(["bash", "-c", "exec -a 'yes: top-secret worker' yes"], stdout=subprocess.DEVNULL)
+    recording = once(wick, "2s")
+    assert contract.sample_count(recording.report("--label", "process=yes")) > 0
+    assert "top-secret" not in wick.ok("export", recording.path, "--format", "samples").stdout
+
+
 class Server(http.server.ThreadingHTTPServer):
     """Keeps the windows it receives. `plan` has what to answer: a status, "hang", or a function."""
 

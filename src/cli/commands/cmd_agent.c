@@ -210,6 +210,7 @@ static void set_config(struct agent_command *command, struct agent_config *ret)
 			     .depth = (uint32_t)options->depth,
 			     .stack_bytes = ENGINE_STACK_BYTES,
 			     .kernel = options->kernel,
+			     .untitled = true,
 			     .python = options->python},
 		.load = &command->load,
 		.services = services_of(command, options),

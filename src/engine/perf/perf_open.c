@@ -760,6 +760,7 @@ int perf_open(const struct engine_config *config, const struct target *target, s
 	engine->command = target->kind == TARGET_COMMAND;
 	engine->programs = programs;
 	engine->output.tracker = new_tracker(engine, sink);
+	process_tracker_set_untitled(engine->output.tracker, config->untitled);
 	engine->output.cache = stack_cache_new();
 	engine->partial = target->kind == TARGET_THREADS;
 	engine->output.frames.partial = engine->partial;
