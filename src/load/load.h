@@ -74,7 +74,8 @@ struct load_options {
 	const struct importer_ops *const
 		*importers;                /* in addition to ours, NULL last; NULL: none */
 	const struct symbol_search *fetch; /* fetches debug files; optional, see debug_file.h */
-	bool no_files; /* open no file that the recording names: it comes from a stranger */
+	bool by_build_id; /* modules with one path are apart if their build ids differ */
+	bool no_files;    /* open no file that the recording names: it comes from a stranger */
 	const struct name_source *const *sources; /* of names, NULL last; NULL: files only */
 };
 

@@ -9,6 +9,7 @@
 #include "load/names/script_folder.h"
 #include "load/names/short_name.h"
 #include "model/dictionary.h"
+#include "model/module_key.h"
 #include "symbol/symboliser.h"
 
 #define MAX_LINES 256u /* functions inlined at one address, including the outer one */
@@ -79,9 +80,11 @@ struct owner {
 	uint32_t module_id;
 };
 
-/* The string id of a module's path in the profile, ID_NONE if out of memory. */
+/* The string id of a module in the profile: its path, in most cases. ID_NONE if out of memory. */
 static uint32_t module_string(struct loader *loader, const struct module *module)
 {
+	if (module && loader->options->by_build_id)
+		return module_key(loader->profile, module->path, &module->build_id);
 	return strings_add(&loader->profile->strings, module ? module->path : "");
 }
 
@@ -91,7 +94,8 @@ static int note_module(struct loader *loader, uint32_t path, const struct module
 {
 	const struct profile_module *known = profile_find_module(loader->profile, path);
 
-	if (!module || (known && build_id_equal(&known->build_id, &module->build_id)))
+	if (!module || loader->options->by_build_id ||
+	    (known && build_id_equal(&known->build_id, &module->build_id)))
 		return 0;
 	return profile_module(loader->profile, module->path, &module->build_id);
 }

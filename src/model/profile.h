@@ -67,8 +67,7 @@ struct profile_location {
 struct profile_thread {
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t comm;         /* string ids */
-	uint32_t process_comm; /* name of the process that it belongs to */
+	uint32_t comm, process_comm; /* string ids; the second is that of its process */
 };
 
 struct profile_entry {
@@ -81,6 +80,7 @@ struct profile_entry {
 /* What is known about a module besides its path. */
 struct profile_module {
 	uint32_t path;            /* string id */
+	uint32_t real_path;       /* 0: the same; see module_key.h */
 	struct build_id build_id; /* size 0: unknown, or several under one path */
 };
 

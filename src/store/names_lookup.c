@@ -270,12 +270,27 @@ static int find_locations(struct finder *finder)
 	return r;
 }
 
+/* Of files with the same path the store keeps that path: they differ in their build ids. */
+static void find_real_paths(struct finder *finder)
+{
+	const struct profile *profile = finder->lookup->profile;
+
+	for (size_t i = 0; i < profile->modules.count; i++) {
+		const struct profile_module *module = &profile->modules.items[i];
+
+		if (module->real_path != 0)
+			finder->lookup->strings.items[module->path] =
+				find_string(finder, module->real_path);
+	}
+}
+
 int names_find(const struct names *names, struct names_lookup *lookup)
 {
 	struct finder finder = {.names = names, .lookup = lookup};
 	int r;
 
 	find_strings(&finder);
+	find_real_paths(&finder);
 	find_functions(&finder);
 	r = find_locations(&finder);
 	return r < 0 ? r : find_stacks(&finder);
@@ -299,8 +314,10 @@ int names_add(struct names *names, struct names_lookup *lookup, uint16_t day)
 {
 	struct finder finder = {.names = names, .to = names, .lookup = lookup};
 	size_t i;
-	int r = find_stacks(&finder);
+	int r;
 
+	find_real_paths(&finder);
+	r = find_stacks(&finder);
 	for (i = 1; r == 0 && i < lookup->stacks.count; i++)
 		if (lookup->wanted[i])
 			r = names_use_stack(names, lookup->stacks.items[i], day);

@@ -106,6 +106,28 @@ def test_symbols_that_are_uploaded_later_name_an_old_window(start, tmp_path):
     assert "phase_a" in run_query(server, "phases", "--type", "wall", "--top", "20", "--from", "-1d").stdout
 
 
+def test_a_program_that_is_replaced_within_a_window_keeps_both_names(start, tmp_path):
+    program = tmp_path / "app"
+    text = ("#include <time.h>\nstatic __attribute__((noinline)) int WORK(void) { return clock() < CLOCKS_PER_SEC / 3; }\n"
+            "int main(void) { while (WORK()); return 0; }\n")
+    for name in ("old_work", "new_work"):
+        subprocess.run(["cc", "-O1", "-g", "-Wl,--build-id", f"-DWORK={name}", "-x", "c", "-o", tmp_path / name, "-"],
+                       input=text, text=True, check=True)
+    window = tmp_path / "deployment.wick"
+    subprocess.run([WICK, "record", "-q", "--engine", "ptrace", "-o", window, "--", "sh", "-c",
+                    f"cp old_work new && mv new {program} && {program} && cp new_work new && mv new {program} && "
+                    f"{program}"], check=True, timeout=TIMEOUT, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    server = start()
+    assert server.push(window.read_bytes(), "one")[0] == 200
+    ids = [build_id_of(tmp_path / name) for name in ("old_work", "new_work")]
+    wait_for(lambda: all(modules(server, missing=1).get(each, {}).get("state") == "missing" for each in ids))
+    assert {modules(server)[each]["module"] for each in ids} == {str(program)}
+    for name in ("old_work", "new_work"):
+        assert upload(server, tmp_path / name)[0] == 200
+    wait_for(lambda: "old_work" in folded(server) and "new_work" in folded(server))
+    assert "app+0x" not in folded(server)
+
+
 def test_only_names_and_addresses_of_functions_are_kept(start):
     server = start()
     assert upload(server, PROGRAM)[0] == 200

@@ -436,6 +436,7 @@ static int ingest_event(struct collector *collector, int fd, struct error *err)
 	options.event = collector->event;
 	options.symbols = SYMBOLS_NAMES;
 	options.inlines = false;
+	options.by_build_id = true;
 	options.no_files = true; /* its paths are those of the sender's host */
 	return load_samples_fd(fd, "the window", &options, take_sample, collector, err);
 }
