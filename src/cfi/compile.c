@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
 #include "base/scope.h"
@@ -46,8 +47,17 @@ struct compiler {
 
 void cfi_table_fini(struct cfi_table *table)
 {
-	free(table->memory);
+	if (table->mapped_bytes > 0)
+		(void)munmap(table->memory, table->mapped_bytes);
+	else
+		free(table->memory);
 	*table = (struct cfi_table){0};
+}
+
+void cfi_table_rest(const struct cfi_table *table)
+{
+	if (table->mapped_bytes > 0)
+		(void)madvise(table->memory, table->mapped_bytes, MADV_DONTNEED);
 }
 
 static void compiler_fini(struct compiler *compiler)

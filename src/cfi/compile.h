@@ -23,6 +23,7 @@ struct error;
 struct cfi_table {
 	struct unwind_table table;
 	void *memory;
+	uint64_t mapped_bytes; /* memory is a mapping of a file; 0: it is on the heap */
 };
 
 struct cfi_stats {
@@ -40,5 +41,7 @@ int cfi_compile(struct elf_file *elf, struct cfi_table *ret, struct cfi_stats *r
 int cfi_compile_as_written(struct elf_file *elf, struct cfi_table *ret, struct cfi_stats *ret_stats,
 			   struct error *err);
 void cfi_table_fini(struct cfi_table *table);
+/* Gives back the memory of a table that is mapped: what is needed again is read from its file. */
+void cfi_table_rest(const struct cfi_table *table);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <xxhash.h>
@@ -16,6 +17,8 @@
 #include "cfi/compile.h"
 #include "cfi/eh_frame.h"
 #include "unwind/table_file.h"
+
+#define PIECE_BYTES (64u << 10)
 
 _Static_assert(UNWIND_FILE_BUILD_ID_MAX == BUILD_ID_MAX, "a build id fits the file's header");
 
@@ -77,13 +80,13 @@ uint64_t table_identity_hash(const struct table_identity *identity)
 	return XXH3_64bits_withSeed(&identity->file, sizeof(identity->file), identity->layout);
 }
 
-static uint64_t checksum_of(struct unwind_file_header header, const void *payload, size_t size)
+static uint64_t checksum_of(struct unwind_file_header header, uint64_t payload)
 {
 	uint64_t parts[2];
 
 	header.checksum = 0;
 	parts[0] = XXH3_64bits(&header, sizeof(header));
-	parts[1] = XXH3_64bits(payload, size);
+	parts[1] = payload;
 	return XXH3_64bits(parts, sizeof(parts));
 }
 
@@ -115,7 +118,7 @@ void table_write(const struct cfi_table *table, const struct table_identity *ide
 	bytes_put(out, table->table.rules, header.rule_count * sizeof(*table->table.rules));
 	if (out->failed)
 		return;
-	header.checksum = checksum_of(header, out->data + start, out->size - start);
+	header.checksum = checksum_of(header, XXH3_64bits(out->data + start, out->size - start));
 	memcpy(out->data + header_at, &header, sizeof(header));
 }
 
@@ -155,11 +158,55 @@ static bool is_for(const struct unwind_file_header *header, const struct table_i
 	       is_of_file(header, &identity->file) && header->layout == identity->layout;
 }
 
+/* Hashes the rest of a file piece by piece: in a mapping, all of it would become memory. */
+static int hash_payload(int fd, uint64_t size, uint64_t *ret)
+{
+	SCOPED(mem) uint8_t *piece = malloc(PIECE_BYTES);
+	XXH3_state_t *sum = XXH3_createState();
+	int r = piece && sum && XXH3_64bits_reset(sum) != XXH_ERROR ? 0 : -ENOMEM;
+
+	for (uint64_t at = 0; r == 0 && at < size; at += PIECE_BYTES) {
+		size_t n = size - at < PIECE_BYTES ? (size_t)(size - at) : PIECE_BYTES;
+
+		r = read_whole(fd, piece, n, sizeof(struct unwind_file_header) + at);
+		if (r == 0)
+			(void)XXH3_64bits_update(sum, piece, n); /* cannot fail: no NULL */
+	}
+	if (r == 0)
+		*ret = XXH3_64bits_digest(sum);
+	(void)XXH3_freeState(sum);
+	return r;
+}
+
+/* Files of the cache are replaced and removed, never changed: a mapping keeps what was checked. */
+static int map_table(int fd, uint64_t size, const struct unwind_file_header *header,
+		     struct cfi_table *ret)
+{
+	uint8_t *memory = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	const uint8_t *rows = memory + sizeof(*header);
+	const uint8_t *rules = rows + (uint64_t)header->row_count * sizeof(struct unwind_row);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret = (struct cfi_table){
+		.table = {.rows = (const struct unwind_row *)(const void *)rows,
+			  .rules = (const struct unwind_rule *)(const void *)rules,
+			  .row_count = header->row_count,
+			  .rule_count = header->rule_count,
+			  .base = header->base,
+			  .machine = header->machine},
+		.memory = memory,
+		.mapped_bytes = size,
+	};
+	return 0;
+}
+
 int table_read(int fd, uint64_t size, const struct table_identity *identity, struct cfi_table *ret)
 {
 	struct unwind_file_header header;
 	uint64_t rows_bytes;
 	uint64_t payload_bytes;
+	uint64_t sum = 0;
 	int r;
 
 	if (size < sizeof(header))
@@ -172,22 +219,10 @@ int table_read(int fd, uint64_t size, const struct table_identity *identity, str
 	if (!is_for(&header, identity) || header.rule_count == 0 ||
 	    payload_bytes != size - sizeof(header))
 		return -EBADMSG;
-	SCOPED(mem) uint8_t *memory = malloc(payload_bytes);
-	if (!memory)
-		return -ENOMEM;
-	r = read_whole(fd, memory, payload_bytes, sizeof(header));
+	r = hash_payload(fd, payload_bytes, &sum);
 	if (r < 0)
 		return r;
-	if (checksum_of(header, memory, payload_bytes) != header.checksum)
+	if (checksum_of(header, sum) != header.checksum)
 		return -EBADMSG;
-	*ret = (struct cfi_table){
-		.table = {.rows = (const struct unwind_row *)(void *)memory,
-			  .rules = (const struct unwind_rule *)(void *)(memory + rows_bytes),
-			  .row_count = header.row_count,
-			  .rule_count = header.rule_count,
-			  .base = header.base,
-			  .machine = header.machine},
-	};
-	ret->memory = scope_take(&memory);
-	return 0;
+	return map_table(fd, size, &header, ret);
 }

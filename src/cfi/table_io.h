@@ -32,7 +32,7 @@ void table_write(const struct cfi_table *table, const struct table_identity *ide
 		 struct bytes *out);
 
 /*
- * Reads a file. -EBADMSG if it is damaged, of another version or of another module. The caller
+ * Maps a file. -EBADMSG if it is damaged, of another version or of another module. The caller
  * releases *ret with cfi_table_fini().
  */
 int table_read(int fd, uint64_t size, const struct table_identity *identity, struct cfi_table *ret);

@@ -22,6 +22,7 @@ struct entry {
 	uint32_t *pages;
 	struct table_identity identity; /* in the cache */
 	uint64_t used;                  /* the number of sweeps when it was last used */
+	bool is_awake;                  /* used since the last rest */
 	bool is_swept;
 };
 
@@ -30,6 +31,7 @@ struct module_tables {
 	struct cfi_cache *cache; /* NULL: none */
 	uint64_t sweeps;
 	bool without_pages;
+	bool is_awake;               /* one of the entries is */
 	VEC(struct entry *) entries; /* by module id; NULL: not requested yet */
 };
 
@@ -136,8 +138,10 @@ static struct entry *entry_of(struct module_tables *tables, uint32_t module, pid
 	entry = tables->entries.items[module];
 	if (entry && entry->is_swept)
 		restore(tables, pid, region, build_id, entry);
-	if (entry)
+	if (entry) {
 		entry->used = tables->sweeps;
+		entry->is_awake = tables->is_awake = true;
+	}
 	return entry;
 }
 
@@ -167,14 +171,28 @@ bool module_tables_peek(const struct module_tables *tables, uint32_t module,
 	return entry && !entry->is_swept;
 }
 
+void module_tables_rest(struct module_tables *tables)
+{
+	for (size_t i = 0; tables->is_awake && i < tables->entries.count; i++) {
+		struct entry *entry = tables->entries.items[i];
+
+		if (entry && entry->is_awake)
+			cfi_table_rest(&entry->cfi);
+		if (entry)
+			entry->is_awake = false;
+	}
+	tables->is_awake = false;
+}
+
 void module_tables_sweep(struct module_tables *tables)
 {
 	tables->sweeps++;
+	module_tables_rest(tables);
 	for (size_t i = 0; tables->cache && i < tables->entries.count; i++) {
 		struct entry *entry = tables->entries.items[i];
 
 		if (!entry || entry->is_swept || entry->used + 1 >= tables->sweeps ||
-		    entry->cfi.table.row_count == 0 ||
+		    entry->cfi.table.row_count == 0 || entry->cfi.mapped_bytes > 0 ||
 		    !cfi_cache_has(tables->cache, &entry->identity))
 			continue;
 		cfi_table_fini(&entry->cfi);

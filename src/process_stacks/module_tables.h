@@ -42,9 +42,12 @@ void module_tables_get(struct module_tables *tables, uint32_t module, pid_t pid,
 bool module_tables_peek(const struct module_tables *tables, uint32_t module,
 			struct module_table *ret);
 
+/* Gives back the memory of tables that are mapped files. */
+void module_tables_rest(struct module_tables *tables);
+
 /*
- * Frees the tables that were not used since the sweep before the last one, if the cache has them:
- * they are read from there when they are needed again.
+ * The same, and frees other tables that were not used since the sweep before the last one, if the
+ * cache has them: they are read from there when they are needed again.
  */
 void module_tables_sweep(struct module_tables *tables);
 

@@ -144,6 +144,9 @@ const struct map_region *process_tracker_module(const struct process_tracker *tr
 bool process_tracker_table(struct process_tracker *tracker, uint32_t module, bool make,
 			   struct module_table *ret);
 
+/* Gives back the memory of tables, if few stacks are walked with them; they stay valid. */
+void process_tracker_rest(struct process_tracker *tracker);
+
 /* Frees tables that were not used lately; those that were returned are invalid. */
 void process_tracker_sweep(struct process_tracker *tracker);
 

@@ -73,6 +73,12 @@ bool process_tracker_table(struct process_tracker *tracker, uint32_t module, boo
 	return true;
 }
 
+void process_tracker_rest(struct process_tracker *tracker)
+{
+	if (tracker->tables && tracker->walks_little)
+		module_tables_rest(tracker->tables);
+}
+
 void process_tracker_sweep(struct process_tracker *tracker)
 {
 	if (tracker->tables)

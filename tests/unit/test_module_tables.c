@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "process_stacks/module_tables.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,6 +112,41 @@ static void a_table_that_the_cache_has_not_stays(void **state)
 	assert_int_equal(table.table->row_count, count);
 }
 
+/* Whether the page of an address is in our memory: a bit of /proc/self/pagemap. */
+static bool is_resident(const void *address)
+{
+	uint64_t page = 0;
+	uint64_t at = (uint64_t)(uintptr_t)address / (uint64_t)sysconf(_SC_PAGESIZE);
+	int fd = open("/proc/self/pagemap", O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &page, sizeof(page), (off_t)(at * sizeof(page))), sizeof(page));
+	assert_int_equal(close(fd), 0);
+	return page >> 63;
+}
+
+static void a_table_from_the_cache_gives_its_memory_back_and_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct module_tables *later;
+	struct module_table table;
+	struct unwind_row last;
+
+	assert_true(rows(f) > 0); /* now the cache has it */
+	later = module_tables_new(f->files, true);
+	assert_non_null(later);
+	module_tables_get(later, MODULE, -1, &f->region, NULL, &table);
+	assert_non_null(table.table);
+	last = table.table->rows[table.table->row_count - 1];
+	assert_true(is_resident(&table.table->rows[table.table->row_count - 1]));
+	for (int i = 0; i < 4; i++)
+		module_tables_sweep(later);
+	assert_true(module_tables_peek(later, MODULE, &table));
+	assert_false(is_resident(&table.table->rows[table.table->row_count - 1]));
+	assert_memory_equal(&table.table->rows[table.table->row_count - 1], &last, sizeof(last));
+	module_tables_free(later);
+}
+
 static void small_tables_have_the_same_rows_and_no_pages(void **state)
 {
 	struct fixture *f = *state;
@@ -132,6 +168,8 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_table_that_the_cache_has_not_stays, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_table_from_the_cache_gives_its_memory_back_and_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(small_tables_have_the_same_rows_and_no_pages,
 						set_up, tear_down),
 	};

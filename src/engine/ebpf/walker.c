@@ -703,6 +703,7 @@ bool walker_update(struct walker *walker, struct process_tracker *tracker)
 		}
 		if (has_news(walker, tracker, space)) {
 			tell(walker, tracker, space);
+			process_tracker_rest(tracker); /* the programs have copies */
 			news = true;
 		}
 		space->wanted = false;
