@@ -249,7 +249,8 @@ static int explain(const struct http_client *client, const struct exchange *exch
 		return error_set(err, -ENOMEM, "out of memory");
 	(void)error_set(err, code == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT : -ECONNREFUSED,
 			"cannot reach %s: %.200s", request->url, why);
-	error_remedy(err, "check the URL, and that the server runs: curl -i %.300s", request->url);
+	error_remedy(err, "check the URL, and that the server runs: curl -i '%.300s'",
+		     request->url);
 	return code == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT : -ECONNREFUSED;
 }
 

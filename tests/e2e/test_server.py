@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -523,6 +524,15 @@ def test_a_burst_is_given_to_a_host_that_runs_the_service(server, tmp_path):
     assert (order["service"], order["rate"], order["seconds"]) == ("app", 500, 10)
     assert "burst" not in json.loads(server.push(make_window(tmp_path, "app;main 2\n"))[1])
     assert "/api/burst" in (server.folder / "audit.log").read_text()
+
+
+def test_the_remedy_for_a_server_that_is_away_can_be_pasted_into_a_shell():
+    done = subprocess.run([WICK, "query", "--server", "http://127.0.0.1:1", "shop"], capture_output=True, text=True,
+                          timeout=TIMEOUT)
+    command = done.stderr.split("that the server runs: ")[1].strip()
+    assert done.returncode == 1
+    words = list(shlex.shlex(command, posix=True, punctuation_chars=True))
+    assert words == ["curl", "-i", "http://127.0.0.1:1/api/profile?format=text&query=shop"]
 
 
 def test_metrics_count_what_happened(server, tmp_path):
