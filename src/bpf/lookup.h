@@ -14,19 +14,21 @@
 #include "wire/bpf_walk.h"
 
 #define MAPPING_STEPS 13 /* halvings of BPF_WALK_MAPPINGS */
-#define ROW_STEPS 9      /* halvings of the rows in a page of code, at most one a byte */
+#define ROW_GROUPS 32u   /* of eight: the rows of a page */
+
+static __always_inline const struct chunk *store_chunk(uint32_t chunk)
+{
+	uint32_t zero = 0;
+	void *map = bpf_map_lookup_elem(&store, &chunk);
+
+	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
+}
 
 static __always_inline const uint64_t *store_word(uint32_t word)
 {
-	uint32_t chunk = word >> BPF_WALK_CHUNK_SHIFT;
-	uint32_t zero = 0;
-	void *map = bpf_map_lookup_elem(&store, &chunk);
-	struct chunk *found;
+	const struct chunk *chunk = store_chunk(word >> BPF_WALK_CHUNK_SHIFT);
 
-	if (!map)
-		return NULL;
-	found = bpf_map_lookup_elem(map, &zero);
-	return found ? &found->words[word & (BPF_WALK_CHUNK_WORDS - 1)] : NULL;
+	return chunk ? &chunk->words[word & (BPF_WALK_CHUNK_WORDS - 1)] : NULL;
 }
 
 /*
@@ -105,46 +107,62 @@ static __always_inline const struct bpf_walk_mapping *get_mapping(struct scratch
 	return learn_mapping(scratch, pc);
 }
 
-static long halve_rows(uint32_t index, void *context)
-{
-	struct search *search = context;
-	uint32_t middle = (search->low + search->high) / 2;
-	const struct unwind_row *row;
+/* A search among the rows of a page: how many of them begin at an offset or before it. */
+struct row_search {
+	uint32_t at; /* byte of the store */
+	uint32_t offset;
+	uint32_t count;
+	uint32_t found;
+};
 
-	(void)index;
-	if (search->high - search->low <= 1)
+/* Counts among eight rows. Neither CPU needs the word to be aligned. */
+static long count_rows(uint32_t index, void *context)
+{
+	struct row_search *search = context;
+	const struct chunk *chunk = store_chunk(search->at >> (BPF_WALK_CHUNK_SHIFT + 3));
+	uint32_t at = (search->at + index * 8) & BPF_WALK_CHUNK_MASK;
+	uint32_t found;
+
+	if (!chunk || index * 8 >= search->count)
 		return 1;
-	row = (const struct unwind_row *)store_word(search->first + middle);
-	if (!row)
-		return 1;
-	if (row->pc <= search->what)
-		search->low = middle;
-	else
-		search->high = middle;
-	return 0;
+	found = bpf_bytes_at_most(*(const uint64_t *)((const uint8_t *)chunk + at),
+				  search->count - index * 8, search->offset);
+	search->found += found;
+	return found < 8;
 }
 
-/* The rule for an offset according to the rows; 0: none. */
+/* The rule for an offset according to the table; 0: none. */
 static __always_inline uint32_t find_rule(const struct bpf_walk_mapping *mapping, uint64_t offset)
 {
-	struct search search = {.what = offset, .first = mapping->first_row};
+	struct row_search search = {.offset = (uint32_t)offset & (BPF_WALK_PAGE_BYTES - 1)};
 	uint32_t number = (uint32_t)(offset >> BPF_WALK_PAGE_SHIFT);
-	const struct unwind_row *row;
+	const struct chunk *chunk;
 	const uint64_t *page;
+	uint64_t word;
+	uint32_t at;
 
 	/* The last row applies up to the end of the mapping. */
-	if (number >= mapping->page_count)
+	if (number >= mapping->page_count) {
 		number = mapping->page_count - 1;
+		search.offset = BPF_WALK_PAGE_BYTES - 1;
+	}
 	page = store_word(mapping->first_page + number);
 	if (!page)
 		return 0;
-	if (*page & BPF_WALK_ONE_RULE)
-		return (uint16_t)*page;
-	search.low = (uint32_t)*page;          /* the row that applies at the start of the page */
-	search.high = (uint32_t)(*page >> 32); /* the first that begins after its end */
-	bpf_loop(ROW_STEPS, halve_rows, &search, 0);
-	row = (const struct unwind_row *)store_word(search.first + search.low);
-	return row && row->pc <= offset ? row->rule : 0;
+	word = *page;
+	search.at = bpf_page_rows(word);
+	search.count = bpf_page_count(word);
+	if (search.count > 0)
+		count_rows(0, &search);
+	if (search.found == 8 && search.count > 8) {
+		search.found = 0;
+		bpf_loop(ROW_GROUPS, count_rows, &search, 0);
+	}
+	if (search.found == 0)
+		return bpf_page_rule(word);
+	chunk = store_chunk(search.at >> (BPF_WALK_CHUNK_SHIFT + 3));
+	at = (search.at + search.count + (search.found - 1) * 2) & BPF_WALK_CHUNK_MASK;
+	return chunk ? *(const uint16_t *)((const uint8_t *)chunk + at) : 0;
 }
 
 /* Finds the rule of a pc and caches it. Returns 0 if something is not loaded yet. */
@@ -163,8 +181,8 @@ GLOBAL int look_up(struct scratch *scratch, uint64_t pc, uint32_t at)
 	scratch->walk.outside = !mapping;
 	if (!mapping || mapping->unknown)
 		return 0;
-	offset = pc - mapping->row_base;
-	if (mapping->row_count > 0 && offset <= UINT32_MAX)
+	offset = pc - mapping->base;
+	if (mapping->page_count > 0 && offset <= UINT32_MAX)
 		number = find_rule(mapping, offset);
 	rule = bpf_map_lookup_elem(&rules, &number);
 	if (!rule)

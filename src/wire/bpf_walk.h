@@ -8,28 +8,19 @@
  *
  * Fixed widths, no pointers. Both sides are from one build: no version is needed.
  *
- * Tables are in a store of 8-byte words, numbered across all its chunks. A table has its rows
- * (struct unwind_row, but with rules of the common dictionary), and its pages: for each 256 bytes
- * of code the row that applies at their start, or the rule if there is only one.
+ * Tables are in a store, see wire/bpf_table.h; their rules are those of a common dictionary.
  */
 
 #include <stdint.h>
+
+#include "wire/bpf_table.h"
 
 #define BPF_WALK_DEPTH 1024u
 #define BPF_WALK_KERNEL_DEPTH 128u
 #define BPF_WALK_REGISTERS 33u      /* by DWARF number, as UNWIND_REGISTERS */
 #define BPF_WALK_SLICE_BYTES 61440u /* a record in a ring has at most 64 KiB */
 #define BPF_WALK_SLICE_MORE 8u      /* records like it that may follow */
-#define BPF_WALK_RULES 16384u
-
-#define BPF_WALK_CHUNK_SHIFT 16u
-#define BPF_WALK_CHUNK_WORDS (1u << BPF_WALK_CHUNK_SHIFT)
-#define BPF_WALK_CHUNK_SLACK 8u /* words after a chunk: no struct ends past them */
-#define BPF_WALK_CHUNK_BYTES ((BPF_WALK_CHUNK_WORDS + BPF_WALK_CHUNK_SLACK) * 8u)
-#define BPF_WALK_CHUNKS 1024u
-#define BPF_WALK_PAGE_SHIFT 8u
-#define BPF_WALK_ONE_RULE (1ull << 63) /* of a page: the rest of its word is the only rule */
-#define BPF_WALK_MAPPINGS 4096u        /* of one process */
+#define BPF_WALK_MAPPINGS 4096u     /* of one process */
 
 #define BPF_WALK_ALL (1u << 16) /* the whole, for shares of samples */
 
@@ -56,16 +47,14 @@ struct bpf_walk_space {
 struct bpf_walk_mapping {
 	uint64_t start;
 	uint64_t end;
-	uint64_t row_base;   /* the address that rows are relative to */
-	uint32_t first_row;  /* word */
-	uint32_t row_count;  /* 0: code without rules */
+	uint64_t base;       /* the address that the first page begins at */
 	uint32_t first_page; /* word */
-	uint32_t page_count;
-	uint32_t unknown; /* its table is not loaded yet */
+	uint32_t page_count; /* 0: code without rules */
+	uint32_t unknown;    /* its table is not loaded yet */
 	uint32_t zero;
 };
 
-#define BPF_WALK_MAPPING_WORDS 6u
+#define BPF_WALK_MAPPING_WORDS 5u
 _Static_assert(sizeof(struct bpf_walk_mapping) == BPF_WALK_MAPPING_WORDS * 8, "is an array");
 _Static_assert(BPF_WALK_MAPPING_WORDS <= BPF_WALK_CHUNK_SLACK, "fits behind a chunk");
 

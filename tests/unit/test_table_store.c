@@ -61,34 +61,64 @@ static void need_bpf(const struct world *world)
 		skip();
 }
 
-/* A word as the kernel has it. */
-static uint64_t word_of(const struct world *world, uint64_t at)
+/* A chunk as the kernel has it: the caller frees it. NULL if it is not published. */
+static uint8_t *chunk_of(const struct world *world, uint64_t byte)
 {
-	uint64_t *words = calloc(1, BPF_WALK_CHUNK_BYTES);
-	uint32_t chunk = (uint32_t)(at >> BPF_WALK_CHUNK_SHIFT);
+	uint8_t *bytes = calloc(1, BPF_WALK_CHUNK_BYTES);
+	uint32_t chunk = (uint32_t)(byte / 8 >> BPF_WALK_CHUNK_SHIFT);
 	uint32_t zero = 0;
 	uint32_t id;
-	uint64_t word;
 	int fd;
 
-	assert_non_null(words);
-	assert_int_equal(bpf_map_lookup_elem(world->chunks_fd, &chunk, &id), 0);
+	assert_non_null(bytes);
+	if (bpf_map_lookup_elem(world->chunks_fd, &chunk, &id) < 0) {
+		free(bytes);
+		return NULL;
+	}
 	fd = bpf_map_get_fd_by_id(id);
 	assert_true(fd >= 0);
-	assert_int_equal(bpf_map_lookup_elem(fd, &zero, words), 0);
-	word = words[at & (BPF_WALK_CHUNK_WORDS - 1)];
+	assert_int_equal(bpf_map_lookup_elem(fd, &zero, bytes), 0);
 	(void)close(fd);
-	free(words);
+	return bytes;
+}
+
+static void read_bytes(const struct world *world, uint64_t at, void *ret, size_t size)
+{
+	uint8_t *chunk = chunk_of(world, at);
+
+	assert_non_null(chunk);
+	assert_true((at & BPF_WALK_CHUNK_MASK) + size <= BPF_WALK_CHUNK_BYTES);
+	memcpy(ret, chunk + (at & BPF_WALK_CHUNK_MASK), size);
+	free(chunk);
+}
+
+static uint64_t word_of(const struct world *world, uint64_t at)
+{
+	uint64_t word;
+
+	read_bytes(world, at * 8, &word, sizeof(word));
 	return word;
 }
 
-static struct unwind_row row_of(const struct world *world, uint64_t at)
+/* The number of a rule according to the kernel's copy, as the programs look it up. */
+static uint32_t rule_at(const struct world *world, const struct stored_table *stored,
+			uint32_t offset)
 {
-	uint64_t word = word_of(world, at);
-	struct unwind_row row;
+	uint64_t page = word_of(world, stored->first_page + (offset >> BPF_WALK_PAGE_SHIFT));
+	uint32_t count = bpf_page_count(page);
+	uint32_t found = 0;
+	uint16_t rule;
 
-	memcpy(&row, &word, sizeof(row));
-	return row;
+	for (uint32_t i = 0; i < count && found == i; i += 8) {
+		uint64_t eight;
+
+		read_bytes(world, bpf_page_rows(page) + i, &eight, sizeof(eight));
+		found += bpf_bytes_at_most(eight, count - i, (uint8_t)offset);
+	}
+	if (found == 0)
+		return bpf_page_rule(page);
+	read_bytes(world, bpf_page_rows(page) + count + 2ull * (found - 1), &rule, sizeof(rule));
+	return rule;
 }
 
 static const struct unwind_rule rules[] = {
@@ -105,6 +135,12 @@ static const struct unwind_row rows[] = {
 static const struct unwind_table table = {
 	.rows = rows, .rules = rules, .row_count = 5, .rule_count = 3, .base = 0x1000};
 
+static void store(struct world *world, const struct unwind_table *what, struct stored_table *ret)
+{
+	assert_int_equal(table_store_table(&world->store, what, ret), 0);
+	assert_int_equal(table_store_publish(&world->store), 0);
+}
+
 static void a_table_is_there_with_rules_of_the_common_dictionary(void **state)
 {
 	static const struct unwind_rule turned[] = {{.cfa = UNWIND_CFA_NONE},
@@ -119,45 +155,61 @@ static void a_table_is_there_with_rules_of_the_common_dictionary(void **state)
 	uint32_t number;
 
 	need_bpf(world);
-	assert_int_equal(table_store_table(&world->store, &table, &first), 0);
-	assert_int_equal(table_store_table(&world->store, &other, &second), 0);
-	assert_int_equal(first.row_count, 5);
+	store(world, &table, &first);
+	store(world, &other, &second);
 	assert_int_equal(first.base, 0x1000);
-	assert_int_equal(row_of(world, first.first_row + 1).pc, 0x20);
-	assert_int_equal(row_of(world, first.first_row + 2).rule, 0);
-	assert_int_equal(row_of(world, first.first_row + 4).rule, 0);
+	assert_int_equal(first.page_count, 17);
+	assert_int_equal(rule_at(world, &first, 0x3f0), 0);
+	assert_int_equal(rule_at(world, &first, 0x1010), 0);
 	/* Equal rules of two tables are one. */
-	number = row_of(world, first.first_row + 1).rule;
-	assert_int_equal(row_of(world, second.first_row).rule, number);
+	number = rule_at(world, &first, 0x20);
+	assert_int_equal(rule_at(world, &second, 0), number);
 	assert_int_equal(bpf_map_lookup_elem(world->rules_fd, &number, &rule), 0);
 	assert_memory_equal(&rule, &rules[2], sizeof(rule));
 	assert_int_equal(world->store.rules.count, 3);
 }
 
-static void pages_say_which_rows_or_which_rule_hold_in_them(void **state)
+static void every_offset_has_the_rule_of_the_table(void **state)
 {
-	/* The row that holds at the start and the first behind the end; or {rule}. */
-	static const uint32_t expected[17][2] = {
-		{0, 2}, {2}, {2}, {1, 3}, {1}, {1}, {1}, {1},    {1},
-		{1},    {1}, {1}, {1},    {1}, {1}, {1}, {3, 5},
-	};
+	enum { ROWS = 700 };
+	/* A page full of rows, pages without any, single rows; the first page begins without one.
+	 */
+	struct unwind_row many[ROWS];
+	const struct unwind_table wide = {
+		.rows = many, .rules = rules, .row_count = ROWS, .rule_count = 3};
 	struct world *world = *state;
 	struct stored_table stored;
+	uint32_t pc = 3;
 
 	need_bpf(world);
-	assert_int_equal(table_store_table(&world->store, &table, &stored), 0);
-	assert_int_equal(stored.page_count, 17);
-	for (uint32_t i = 0; i < 17; i++) {
-		uint64_t page = word_of(world, stored.first_page + i);
-		uint32_t row = expected[i][0] == 2 ? 1 : 0; /* one with that rule */
-
-		if (expected[i][1] != 0)
-			assert_int_equal(page, expected[i][0] | (uint64_t)expected[i][1] << 32);
-		else
-			assert_int_equal(page, row_of(world, stored.first_row + row).rule |
-						       BPF_WALK_ONE_RULE);
+	for (uint32_t i = 0; i < ROWS; i++) {
+		many[i] = (struct unwind_row){.pc = pc, .rule = (uint16_t)(i % 3)};
+		pc += i < 300 ? 1 : (i * i) % 97 + 1 + (i % 50 == 0) * 700;
 	}
-	assert_int_equal(table_store_table_words(&table), 5 + 17);
+	store(world, &wide, &stored);
+	for (uint32_t offset = 0; offset < stored.page_count << BPF_WALK_PAGE_SHIFT; offset++) {
+		const struct unwind_rule *expected = unwind_table_find(&wide, offset);
+		uint32_t number = rule_at(world, &stored, offset);
+
+		assert_int_equal(number, expected ? expected - rules : 0);
+	}
+}
+
+static void bytes_up_to_a_limit_are_counted_eight_at_a_time(void **state)
+{
+	(void)state;
+	assert_int_equal(bpf_bytes_at_most(0, 8, 0), 8);
+	assert_int_equal(bpf_bytes_at_most(UINT64_MAX, 8, 254), 0);
+	assert_int_equal(bpf_bytes_at_most(UINT64_MAX, 8, 255), 8);
+	assert_int_equal(bpf_bytes_at_most(0xff80402010080402ull, 8, 0x10), 4);
+	assert_int_equal(bpf_bytes_at_most(0xff80402010080402ull, 8, 0x0f), 3);
+	assert_int_equal(bpf_bytes_at_most(0xff80402010080402ull, 8, 0x80), 7);
+	assert_int_equal(bpf_bytes_at_most(0xff80402010080402ull, 100, 0x80), 7);
+	/* What follows the last one does not count. */
+	assert_int_equal(bpf_bytes_at_most(0x80, 1, 0x40), 0);
+	assert_int_equal(bpf_bytes_at_most(0x80, 1, 0x80), 1);
+	assert_int_equal(bpf_bytes_at_most(0x8040, 2, 255), 2);
+	assert_int_equal(bpf_bytes_at_most(0, 0, 255), 0);
 }
 
 static void a_table_without_rows_takes_nothing(void **state)
@@ -167,15 +219,14 @@ static void a_table_without_rows_takes_nothing(void **state)
 	struct stored_table stored;
 
 	need_bpf(world);
-	assert_int_equal(table_store_table(&world->store, &empty, &stored), 0);
-	assert_int_equal(stored.row_count, 0);
-	assert_int_equal(table_store_table_words(&empty), 0);
+	store(world, &empty, &stored);
+	assert_int_equal(stored.page_count, 0);
 	assert_int_equal(world->store.chunks.count, 0);
 }
 
-static void a_large_table_goes_through_chunks(void **state)
+static void a_large_table_goes_through_chunks_and_no_page_does(void **state)
 {
-	uint32_t count = BPF_WALK_CHUNK_WORDS + 100;
+	uint32_t count = 4 * BPF_WALK_CHUNK_WORDS;
 	struct unwind_row *many = calloc(count, sizeof(*many));
 	struct unwind_table large = {
 		.rows = many, .rules = rules, .row_count = count, .rule_count = 3};
@@ -184,16 +235,40 @@ static void a_large_table_goes_through_chunks(void **state)
 
 	assert_non_null(many);
 	for (uint32_t i = 0; i < count; i++)
-		many[i] = (struct unwind_row){.pc = 4 * i, .rule = 1 + i % 2};
+		many[i] = (struct unwind_row){.pc = 4 * i + i % 3, .rule = 1 + i % 2};
 	if (world->rules_fd >= 0) {
-		assert_int_equal(table_store_table(&world->store, &large, &stored), 0);
-		assert_int_equal(row_of(world, stored.first_row + count - 1).pc, 4 * (count - 1));
-		assert_int_equal(row_of(world, stored.first_row + BPF_WALK_CHUNK_WORDS).pc,
-				 4 * BPF_WALK_CHUNK_WORDS);
+		uint32_t crossed = 0;
+
+		store(world, &large, &stored);
 		assert_int_equal(world->store.chunks.count, 2);
+		for (uint32_t i = 0; i < stored.page_count; i += 61) {
+			uint64_t page = word_of(world, stored.first_page + i);
+			uint64_t at = bpf_page_rows(page);
+			uint64_t end = at + bpf_page_count(page) * BPF_WALK_ROW_BYTES - 1;
+
+			assert_int_equal(at / 8 >> BPF_WALK_CHUNK_SHIFT,
+					 end / 8 >> BPF_WALK_CHUNK_SHIFT);
+			crossed += at / 8 >> BPF_WALK_CHUNK_SHIFT;
+			assert_int_equal(rule_at(world, &stored, many[i * 64 + 1].pc),
+					 many[i * 64 + 1].rule);
+		}
+		assert_true(crossed > 0);
 	}
 	free(many);
 	need_bpf(world);
+}
+
+static void chunks_are_seen_when_they_are_published(void **state)
+{
+	struct world *world = *state;
+	struct stored_table stored;
+
+	need_bpf(world);
+	assert_int_equal(table_store_table(&world->store, &table, &stored), 0);
+	assert_null(chunk_of(world, stored.first_page * 8ull));
+	assert_int_equal(table_store_publish(&world->store), 0);
+	assert_int_equal(bpf_page_count(word_of(world, stored.first_page)), 2);
+	assert_int_equal(table_store_publish(&world->store), 0); /* nothing new */
 }
 
 static void mappings_lie_in_one_chunk_each(void **state)
@@ -210,6 +285,7 @@ static void mappings_lie_in_one_chunk_each(void **state)
 		assert_int_equal(
 			table_store_mappings(&world->store, mappings, BPF_WALK_MAPPINGS, &first),
 			0);
+		assert_int_equal(table_store_publish(&world->store), 0);
 		assert_int_equal(first >> BPF_WALK_CHUNK_SHIFT,
 				 (first + BPF_WALK_MAPPINGS * BPF_WALK_MAPPING_WORDS - 1) >>
 					 BPF_WALK_CHUNK_SHIFT);
@@ -241,7 +317,7 @@ static void room_given_back_is_used_again_but_not_at_once(void **state)
 	assert_int_equal(world->store.free[2].count, 0);
 }
 
-static void what_rests_is_not_mapped_but_is_there_and_can_be_written(void **state)
+static void few_chunks_are_mapped_and_all_can_be_written(void **state)
 {
 	struct bpf_walk_mapping mappings[3] = {{.start = 1}, {.start = 2}, {.start = 3}};
 	struct world *world = *state;
@@ -251,19 +327,17 @@ static void what_rests_is_not_mapped_but_is_there_and_can_be_written(void **stat
 	uint32_t again;
 
 	need_bpf(world);
-	assert_int_equal(table_store_table(&world->store, &table, &stored), 0);
+	store(world, &table, &stored);
 	assert_int_equal(table_store_mappings(&world->store, mappings, 3, &first), 0);
-	table_store_rest(&world->store);
 	for (int i = 1; i < 20; i++) { /* each in a chunk of its own */
 		world->store.next = (uint64_t)i * BPF_WALK_CHUNK_WORDS;
 		assert_int_equal(table_store_mappings(&world->store, mappings, 3, &again), 0);
-		table_store_rest(&world->store);
 	}
 	for (size_t i = 0; i < world->store.chunks.count; i++)
 		mapped += world->store.chunks.items[i].words != NULL;
-	assert_in_range(mapped, 1, TABLE_STORE_MAPPED_CHUNKS);
+	assert_int_equal(mapped, TABLE_STORE_MAPPED_CHUNKS);
 	assert_null(world->store.chunks.items[0].words);
-	assert_int_equal(row_of(world, stored.first_row + 1).pc, 0x20);
+	assert_int_equal(rule_at(world, &stored, 0x20), 2);
 	table_store_release_mappings(&world->store, first, 3);
 	world->store.free[2].items[0].since_ns -= NS_PER_SEC;
 	mappings[1].start = 7;
@@ -279,13 +353,13 @@ static void a_store_that_is_full_says_so_and_keeps_what_it_has(void **state)
 	struct stored_table more;
 
 	need_bpf(world);
-	assert_int_equal(table_store_table(&world->store, &table, &stored), 0);
+	store(world, &table, &stored);
 	assert_int_equal(table_store_reserve(&world->store, 1ull << 40), -ENOSPC);
 	assert_int_equal(table_store_reserve(&world->store, UINT64_MAX), -ENOSPC);
 	assert_int_equal(world->store.chunks.count, 1);
 	world->store.next = (uint64_t)BPF_WALK_CHUNKS * BPF_WALK_CHUNK_WORDS - 3;
 	assert_int_equal(table_store_table(&world->store, &table, &more), -ENOSPC);
-	assert_int_equal(row_of(world, stored.first_row).pc, 0x10);
+	assert_int_equal(rule_at(world, &stored, 0x10), 1);
 }
 
 int main(void)
@@ -293,12 +367,14 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_table_is_there_with_rules_of_the_common_dictionary),
-		TEST(pages_say_which_rows_or_which_rule_hold_in_them),
+		TEST(every_offset_has_the_rule_of_the_table),
+		cmocka_unit_test(bytes_up_to_a_limit_are_counted_eight_at_a_time),
 		TEST(a_table_without_rows_takes_nothing),
-		TEST(a_large_table_goes_through_chunks),
+		TEST(a_large_table_goes_through_chunks_and_no_page_does),
+		TEST(chunks_are_seen_when_they_are_published),
 		TEST(mappings_lie_in_one_chunk_each),
 		TEST(room_given_back_is_used_again_but_not_at_once),
-		TEST(what_rests_is_not_mapped_but_is_there_and_can_be_written),
+		TEST(few_chunks_are_mapped_and_all_can_be_written),
 		TEST(a_store_that_is_full_says_so_and_keeps_what_it_has),
 	};
 

@@ -32,7 +32,12 @@
 #define RING_MACHINE_BYTES (32u << 20)
 /* On a build machine each new program starts with slices, so this many times as much is needed. */
 #define MACHINE_SLICES 4u
-#define SWEEP_EVERY_NS (20 * NS_PER_SEC)
+/*
+ * How often tables that only slices need are looked for. A host starts the same few programs all
+ * the time, and most others once; one program needs them once.
+ */
+#define SWEEP_EVERY_NS NS_PER_SEC
+#define SWEEP_MACHINE_NS (20 * NS_PER_SEC)
 #define RING_HEAP_BYTES (16u << 20) /* for each CPU: allocations are frequent */
 #define RING_HEAP_ALL_BYTES (256u << 20)
 /*
@@ -178,17 +183,14 @@ static int flush(struct perf_programs *base, uint64_t until_ns, struct error *er
 	return programs->heap.on ? bpf_heap_flush(programs, until_ns, err) : 0;
 }
 
-/*
- * The programs have the tables that they need; those here walk the stacks of new processes. A host
- * starts the same few programs all the time, and most others once.
- */
+/* The programs have the tables that they need; those here walk the stacks of new processes. */
 static void sweep_tables(struct bpf_programs *programs)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 
 	if (now_ns < programs->sweep_ns)
 		return;
-	programs->sweep_ns = now_ns + SWEEP_EVERY_NS;
+	programs->sweep_ns = now_ns + programs->sweep_every_ns;
 	process_tracker_sweep(programs->output->tracker);
 }
 
@@ -396,6 +398,7 @@ int bpf_programs_open(const struct walker_config *walker, const struct engine_co
 		.wakeup_bytes = config->heap.attach ? WAKEUP_HEAP_BYTES : 0,
 	};
 	programs->depth = config->depth;
+	programs->sweep_every_ns = walker->machine ? SWEEP_MACHINE_NS : SWEEP_EVERY_NS;
 	programs->least_away_ns = config->least_away_ns;
 	programs->heap.on = config->heap.attach;
 	programs->heap.sample_bytes = config->heap.sample_bytes;

@@ -55,9 +55,10 @@ struct bpf_programs {
 	bool clock;
 	bool kernel_frames_hidden;
 
-	uint32_t depth;               /* frames kept of a user stack */
-	bool news;                    /* the walker has something to update since the last drain */
-	uint64_t sweep_ns;            /* when to look for unused tables */
+	uint32_t depth;    /* frames kept of a user stack */
+	bool news;         /* the walker has something to update since the last drain */
+	uint64_t sweep_ns; /* when to look for unused tables */
+	uint64_t sweep_every_ns;
 	struct long_stack long_stack; /* of the slice that is being read */
 	struct bpf_heap heap;
 	struct interpreters *interpreters; /* whose calls are read; NULL: none */

@@ -55,17 +55,11 @@ static void unmap_chunk(struct store_chunk *chunk)
 static int make_chunk(struct store_chunk *ret)
 {
 	struct bpf_map_create_opts options = {.sz = sizeof(options), .map_flags = BPF_F_MMAPABLE};
-	int r;
 
-	ret->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wick_chunk", sizeof(uint32_t),
-				 BPF_WALK_CHUNK_BYTES, 1, &options);
-	if (ret->fd < 0)
-		return ret->fd;
-	ret->words = NULL;
-	r = map_chunk(ret);
-	if (r < 0)
-		(void)close(ret->fd);
-	return r;
+	*ret = (struct store_chunk){.fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "wick_chunk",
+							 sizeof(uint32_t), BPF_WALK_CHUNK_BYTES, 1,
+							 &options)};
+	return ret->fd < 0 ? ret->fd : 0;
 }
 
 static void drop_chunks_from(struct table_store *store, size_t first)
@@ -88,29 +82,27 @@ void table_store_fini(struct table_store *store)
 		vec_fini(&store->free[i]);
 }
 
-/* Publishes the chunks from `first` on to the programs, all at once if the kernel can do that. */
-static int show_chunks(struct table_store *store, uint32_t first)
+int table_store_publish(struct table_store *store)
 {
 	struct bpf_map_batch_opts options = {.sz = sizeof(options)};
+	uint32_t first = (uint32_t)store->published;
 	uint32_t count = (uint32_t)store->chunks.count - first;
 	uint32_t done = count;
 	uint32_t keys[BPF_WALK_CHUNKS] = {0};
 	uint32_t fds[BPF_WALK_CHUNKS] = {0};
-	int r;
+	int r = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		keys[i] = first + i;
 		fds[i] = (uint32_t)store->chunks.items[first + i].fd;
 	}
-	r = bpf_map_update_batch(store->chunks_fd, keys, fds, &done, &options);
+	/* All at once, if the kernel can do that. */
+	if (count > 0 && bpf_map_update_batch(store->chunks_fd, keys, fds, &done, &options) < 0)
+		for (uint32_t i = 0; i < count && r == 0; i++)
+			r = bpf_map_update_elem(store->chunks_fd, &keys[i], &fds[i], BPF_ANY);
 	if (r == 0)
-		return 0;
-	for (uint32_t i = 0; i < count; i++) {
-		r = bpf_map_update_elem(store->chunks_fd, &keys[i], &fds[i], BPF_ANY);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+		store->published = store->chunks.count;
+	return r;
 }
 
 int table_store_reserve(struct table_store *store, uint64_t words)
@@ -130,75 +122,63 @@ int table_store_reserve(struct table_store *store, uint64_t words)
 
 		r = make_chunk(&chunk);
 		if (r == 0 && vec_push(&store->chunks, chunk) < 0) {
-			unmap_chunk(&chunk);
 			(void)close(chunk.fd);
 			r = -ENOMEM;
 		}
 	}
-	if (r == 0 && store->chunks.count > first)
-		r = show_chunks(store, (uint32_t)first);
 	if (r < 0)
 		drop_chunks_from(store, first);
 	return r;
 }
 
-/* Maps the chunks of words that will be written. */
-static int open_words(struct table_store *store, uint64_t first, uint64_t count)
+static void unmap_oldest(struct table_store *store)
 {
-	int r = 0;
+	struct store_chunk *oldest = NULL;
 
-	for (uint64_t i = first >> BPF_WALK_CHUNK_SHIFT;
-	     r == 0 && count > 0 && i <= (first + count - 1) >> BPF_WALK_CHUNK_SHIFT; i++) {
-		store->chunks.items[i].used = store->rests;
-		r = map_chunk(&store->chunks.items[i]);
+	for (size_t i = 0; i < store->chunks.count; i++) {
+		struct store_chunk *chunk = &store->chunks.items[i];
+
+		if (chunk->words && (!oldest || chunk->used < oldest->used))
+			oldest = chunk;
 	}
-	return r;
+	if (oldest)
+		unmap_chunk(oldest);
+	store->mapped--;
 }
 
-void table_store_rest(struct table_store *store)
+/* The words of a reserved chunk, to be written. The next call may unmap those of another. */
+static uint64_t *open_chunk(struct table_store *store, uint64_t number)
 {
-	size_t mapped = 0;
+	struct store_chunk *chunk = &store->chunks.items[number];
 
-	for (size_t i = 0; i < store->chunks.count; i++)
-		mapped += store->chunks.items[i].words != NULL;
-	while (mapped > TABLE_STORE_MAPPED_CHUNKS) {
-		struct store_chunk *oldest = NULL;
-
-		for (size_t i = 0; i < store->chunks.count; i++) {
-			struct store_chunk *chunk = &store->chunks.items[i];
-
-			if (chunk->words && (!oldest || chunk->used < oldest->used))
-				oldest = chunk;
-		}
-		if (oldest)
-			unmap_chunk(oldest);
-		mapped--;
-	}
-	store->rests++;
+	chunk->used = ++store->uses;
+	if (chunk->words)
+		return chunk->words;
+	while (store->mapped >= TABLE_STORE_MAPPED_CHUNKS)
+		unmap_oldest(store);
+	if (map_chunk(chunk) < 0)
+		return NULL;
+	store->mapped++;
+	return chunk->words;
 }
 
-/* Reserves words; with `whole`, all in one chunk. */
-static int allocate(struct table_store *store, uint64_t count, bool whole, uint32_t *ret_first)
+/* Writes words at a place that is reserved. */
+static int put_words(struct table_store *store, uint64_t at, const uint64_t *words, uint64_t count)
 {
-	uint64_t left = BPF_WALK_CHUNK_WORDS - store->next % BPF_WALK_CHUNK_WORDS;
-	int r;
+	while (count > 0) {
+		uint64_t offset = at & (BPF_WALK_CHUNK_WORDS - 1);
+		uint64_t left = BPF_WALK_CHUNK_WORDS - offset;
+		uint64_t n = count < left ? count : left;
+		uint64_t *chunk = open_chunk(store, at >> BPF_WALK_CHUNK_SHIFT);
 
-	if (whole && count > left)
-		store->next += left;
-	r = table_store_reserve(store, count);
-	if (r == 0)
-		r = open_words(store, store->next, count);
-	if (r < 0)
-		return r;
-	*ret_first = (uint32_t)store->next;
-	store->next += count;
+		if (!chunk)
+			return -ENOMEM;
+		memcpy(chunk + offset, words, n * sizeof(*words));
+		words += n;
+		at += n;
+		count -= n;
+	}
 	return 0;
-}
-
-static void put_word(struct table_store *store, uint64_t at, uint64_t word)
-{
-	store->chunks.items[at >> BPF_WALK_CHUNK_SHIFT].words[at & (BPF_WALK_CHUNK_WORDS - 1)] =
-		word;
 }
 
 /* The number of a rule in the shared dictionary; -ENOSPC if it is full. */
@@ -224,52 +204,83 @@ static int rule_number(struct table_store *store, const struct unwind_rule *rule
 	return (int)id;
 }
 
-/* The number of a row's rule in the store; numbers has those of the table's own. */
-static uint16_t stored_rule(const struct unwind_table *table, const uint16_t *numbers, uint32_t row)
-{
-	uint16_t rule = table->rows[row].rule;
+/* A table on its way into the store. */
+struct builder {
+	const struct unwind_table *table;
+	const uint16_t *numbers; /* in the store, of the table's own rules */
+	VEC(uint64_t) pages;
+	VEC(uint8_t) rows;
+	uint64_t first_byte; /* of the rows, in the store */
+};
 
-	return rule < table->rule_count ? numbers[rule] : 0;
+static uint16_t rule_of_row(const struct builder *builder, uint32_t row)
+{
+	uint16_t rule = builder->table->rows[row].rule;
+
+	return rule < builder->table->rule_count ? builder->numbers[rule] : 0;
 }
 
-static void put_rows(struct table_store *store, const struct unwind_table *table, uint32_t first,
-		     const uint16_t *numbers)
+/* Skips what is left of a chunk if the rows of a page do not fit into it. */
+static int align_rows(struct builder *builder, uint32_t count)
 {
-	for (uint32_t i = 0; i < table->row_count; i++) {
-		struct unwind_row row = table->rows[i];
-		uint64_t word;
+	uint64_t at = (builder->first_byte + builder->rows.count) & BPF_WALK_CHUNK_MASK;
+	uint64_t left = BPF_WALK_CHUNK_MASK + 1 - at;
+	uint64_t skipped = count * BPF_WALK_ROW_BYTES > left ? left : 0;
 
-		row.rule = stored_rule(table, numbers, i);
-		memcpy(&word, &row, sizeof(word));
-		put_word(store, (uint64_t)first + i, word);
+	if (vec_reserve(&builder->rows,
+			builder->rows.count + skipped + count * BPF_WALK_ROW_BYTES) < 0)
+		return -ENOMEM;
+	memset(builder->rows.items + builder->rows.count, 0, skipped);
+	builder->rows.count += skipped;
+	return 0;
+}
+
+/* Adds the page that begins with a rule and has the rows [first, end). */
+static int add_page(struct builder *builder, uint16_t rule, uint32_t first, uint32_t end)
+{
+	uint32_t count = end - first;
+	uint8_t *offsets;
+	int r = align_rows(builder, count);
+
+	if (r == 0)
+		r = vec_push(&builder->pages,
+			     bpf_page_word((uint32_t)(builder->first_byte + builder->rows.count),
+					   rule, count));
+	if (r < 0)
+		return r;
+	offsets = builder->rows.items + builder->rows.count;
+	for (uint32_t i = 0; i < count; i++) {
+		uint16_t number = rule_of_row(builder, first + i);
+
+		offsets[i] = (uint8_t)builder->table->rows[first + i].pc;
+		memcpy(offsets + count + (size_t)i * sizeof(number), &number, sizeof(number));
 	}
+	builder->rows.count += (size_t)count * BPF_WALK_ROW_BYTES;
+	return 0;
 }
 
-/*
- * For each page: its rule, if it has only one; else the row at its start and the first row after
- * its end.
- */
-static void put_pages(struct table_store *store, const struct unwind_table *table,
-		      const uint16_t *numbers, uint32_t first, uint32_t count)
+static int add_pages(struct builder *builder, uint32_t count)
 {
+	const struct unwind_table *table = builder->table;
+	uint16_t rule = 0; /* there is none before the first row */
 	uint32_t row = 0;
+	int r = 0;
 
-	for (uint32_t page = 0; page < count; page++) {
+	for (uint32_t page = 0; page < count && r == 0; page++) {
 		uint64_t start = (uint64_t)page << BPF_WALK_PAGE_SHIFT;
-		uint64_t end = start + (1u << BPF_WALK_PAGE_SHIFT);
-		uint32_t after;
+		uint32_t end;
 
-		while (row + 1 < table->row_count && table->rows[row + 1].pc <= start)
-			row++;
-		after = row;
-		while (after < table->row_count && table->rows[after].pc < end)
-			after++;
-		if (after == row + 1 && table->rows[row].pc <= start)
-			put_word(store, (uint64_t)first + page,
-				 stored_rule(table, numbers, row) | BPF_WALK_ONE_RULE);
-		else
-			put_word(store, (uint64_t)first + page, row | (uint64_t)after << 32);
+		if (row < table->row_count && table->rows[row].pc == start)
+			rule = rule_of_row(builder, row++);
+		end = row;
+		while (end < table->row_count && table->rows[end].pc < start + BPF_WALK_PAGE_BYTES)
+			end++;
+		r = add_page(builder, rule, row, end);
+		if (end > row)
+			rule = rule_of_row(builder, end - 1);
+		row = end;
 	}
+	return r;
 }
 
 static uint32_t page_count(const struct unwind_table *table)
@@ -277,9 +288,37 @@ static uint32_t page_count(const struct unwind_table *table)
 	return (table->rows[table->row_count - 1].pc >> BPF_WALK_PAGE_SHIFT) + 1;
 }
 
-uint64_t table_store_table_words(const struct unwind_table *table)
+/* Writes a table behind what the store has. */
+static int put_table(struct table_store *store, const struct unwind_table *table,
+		     const uint16_t *numbers, struct stored_table *ret)
 {
-	return table->row_count == 0 ? 0 : (uint64_t)table->row_count + page_count(table);
+	struct builder builder = {.table = table, .numbers = numbers};
+	uint64_t first = store->next;
+	uint64_t row_words;
+	int r;
+
+	builder.first_byte = (first + ret->page_count) * sizeof(uint64_t);
+	r = add_pages(&builder, ret->page_count);
+	row_words = (builder.rows.count + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+	if (r == 0) /* the last word is whole */
+		r = vec_reserve(&builder.rows, row_words * sizeof(uint64_t));
+	if (r == 0)
+		r = table_store_reserve(store, ret->page_count + row_words);
+	if (r == 0)
+		r = put_words(store, first, builder.pages.items, ret->page_count);
+	if (r == 0) {
+		memset(builder.rows.items + builder.rows.count, 0,
+		       row_words * sizeof(uint64_t) - builder.rows.count);
+		r = put_words(store, first + ret->page_count,
+			      (const uint64_t *)(const void *)builder.rows.items, row_words);
+	}
+	if (r == 0) {
+		ret->first_page = (uint32_t)first;
+		store->next = first + ret->page_count + row_words;
+	}
+	vec_fini(&builder.pages);
+	vec_fini(&builder.rows);
+	return r;
 }
 
 int table_store_table(struct table_store *store, const struct unwind_table *table,
@@ -288,7 +327,7 @@ int table_store_table(struct table_store *store, const struct unwind_table *tabl
 	VEC(uint16_t) numbers = {0};
 	int r = 0;
 
-	*ret = (struct stored_table){.row_count = table->row_count, .base = table->base};
+	*ret = (struct stored_table){.base = table->base};
 	if (table->row_count == 0)
 		return 0;
 	ret->page_count = page_count(table);
@@ -303,13 +342,7 @@ int table_store_table(struct table_store *store, const struct unwind_table *tabl
 			numbers.items[i] = (uint16_t)number;
 	}
 	if (r == 0)
-		r = allocate(store, table->row_count, false, &ret->first_row);
-	if (r == 0)
-		r = allocate(store, ret->page_count, false, &ret->first_page);
-	if (r == 0) {
-		put_rows(store, table, ret->first_row, numbers.items);
-		put_pages(store, table, numbers.items, ret->first_page, ret->page_count);
-	}
+		r = put_table(store, table, numbers.items, ret);
 	vec_fini(&numbers);
 	return r;
 }
@@ -336,6 +369,20 @@ static bool reuse(struct table_store *store, size_t class, uint32_t *ret_first)
 	return true;
 }
 
+/* Reserves words in one chunk. */
+static int allocate(struct table_store *store, uint64_t count, uint32_t *ret_first)
+{
+	uint64_t left = BPF_WALK_CHUNK_WORDS - store->next % BPF_WALK_CHUNK_WORDS;
+	uint64_t skipped = count > left ? left : 0;
+	int r = table_store_reserve(store, skipped + count);
+
+	if (r < 0)
+		return r;
+	*ret_first = (uint32_t)(store->next + skipped);
+	store->next += skipped + count;
+	return 0;
+}
+
 int table_store_mappings(struct table_store *store, const struct bpf_walk_mapping *mappings,
 			 uint32_t count, uint32_t *ret_first)
 {
@@ -344,17 +391,14 @@ int table_store_mappings(struct table_store *store, const struct bpf_walk_mappin
 
 	if (count > BPF_WALK_MAPPINGS)
 		return -E2BIG;
-	if (reuse(store, class, ret_first))
-		r = open_words(store, *ret_first, (uint64_t)BPF_WALK_MAPPING_WORDS << class);
-	else
-		r = allocate(store, (uint64_t)BPF_WALK_MAPPING_WORDS << class, true, ret_first);
+	if (!reuse(store, class, ret_first))
+		r = allocate(store, (uint64_t)BPF_WALK_MAPPING_WORDS << class, ret_first);
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		uint64_t words[BPF_WALK_MAPPING_WORDS];
 
 		memcpy(words, &mappings[i], sizeof(words));
-		for (uint32_t j = 0; j < BPF_WALK_MAPPING_WORDS; j++)
-			put_word(store, *ret_first + (uint64_t)i * BPF_WALK_MAPPING_WORDS + j,
-				 words[j]);
+		r = put_words(store, *ret_first + (uint64_t)i * BPF_WALK_MAPPING_WORDS, words,
+			      BPF_WALK_MAPPING_WORDS);
 	}
 	return r;
 }

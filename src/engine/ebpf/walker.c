@@ -183,6 +183,13 @@ static int on_bell(void *self, void *data, size_t size)
 	return 0;
 }
 
+/* On failure there is none: it is requested again when it is needed. */
+static void reserve_spare(struct walker *walker)
+{
+	if (table_store_reserve(&walker->store, SPARE_WORDS) == 0)
+		(void)table_store_publish(&walker->store);
+}
+
 int walker_open(const struct walker_config *config, struct walker **ret, struct error *err)
 {
 	SCOPED(walker) struct walker *walker = NULL;
@@ -204,7 +211,7 @@ int walker_open(const struct walker_config *config, struct walker **ret, struct 
 	if (r < 0)
 		return error_errno(err, r,
 				   "the eBPF engine cannot create the store of unwind tables");
-	(void)table_store_reserve(&walker->store, SPARE_WORDS); /* else when it is needed */
+	reserve_spare(walker);
 	/* Without it, unknown address spaces are found at the next drain. */
 	walker->bell =
 		ring_buffer__new(bpf_map__fd(walker->programs->maps.bell), on_bell, NULL, NULL);
@@ -497,30 +504,16 @@ static struct module_place *place_of(struct walker *walker, uint32_t module)
 static void store_tables(struct walker *walker, struct process_tracker *tracker,
 			 const struct address_region *regions, size_t count)
 {
-	uint64_t words = 0;
-	bool store = false;
+	for (size_t i = 0; i < count; i++) {
+		struct module_place *place = place_of(walker, regions[i].module);
+		struct module_table made;
 
-	/* First the space needed is added up, then the tables are stored. */
-	do {
-		if (store && table_store_reserve(&walker->store, words) < 0)
-			return;
-		for (size_t i = 0; i < count; i++) {
-			struct module_place *place = place_of(walker, regions[i].module);
-			struct module_table made;
-
-			if (!place || place->known ||
-			    !process_tracker_table(tracker, regions[i].module, walker->eager,
-						   &made))
-				continue;
-			if (!store)
-				words += made.table ? table_store_table_words(made.table) : 0;
-			else
-				place->known =
-					!made.table || table_store_table(&walker->store, made.table,
-									 &place->table) == 0;
-		}
-		store = !store;
-	} while (store);
+		if (!place || place->known ||
+		    !process_tracker_table(tracker, regions[i].module, walker->eager, &made))
+			continue;
+		place->known = !made.table ||
+			       table_store_table(&walker->store, made.table, &place->table) == 0;
+	}
 }
 
 static int gather_mappings(struct walker *walker, struct process_tracker *tracker,
@@ -542,9 +535,7 @@ static int gather_mappings(struct walker *walker, struct process_tracker *tracke
 		if (!mapping.unknown) {
 			const struct stored_table *table = &place->table;
 
-			mapping.row_base = regions[i].bias + table->base;
-			mapping.first_row = table->first_row;
-			mapping.row_count = table->row_count;
+			mapping.base = regions[i].bias + table->base;
 			mapping.first_page = table->first_page;
 			mapping.page_count = table->page_count;
 		}
@@ -643,6 +634,8 @@ static void tell(struct walker *walker, struct process_tracker *tracker, struct 
 		r = table_store_mappings(&walker->store, walker->mappings.items, told.count,
 					 &told.first);
 	}
+	if (r == 0)
+		r = table_store_publish(&walker->store);
 	if (r == 0) {
 		r = bpf_map_update_elem(fd, &space->key, &told, BPF_ANY);
 		if (r < 0) /* there are too many */
@@ -709,8 +702,7 @@ bool walker_update(struct walker *walker, struct process_tracker *tracker)
 		space->wanted = false;
 	}
 	if (news)
-		(void)table_store_reserve(&walker->store, SPARE_WORDS); /* else when it is needed */
-	table_store_rest(&walker->store);
+		reserve_spare(walker);
 	return news;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -228,6 +229,7 @@ static struct profile *load_names(const struct record_config *config,
 	struct profile *profile;
 	struct stat status;
 
+	(void)malloc_trim(0); /* what the recorder has freed lies between what stays */
 	first.to_ns = named_ns(result);
 	if (is_stdout(config) || stat(config->output, &status) < 0 || !S_ISREG(status.st_mode) ||
 	    load_profile(config->output, &first, &profile, NULL) < 0)
