@@ -24,6 +24,29 @@ static void step_column(const struct aggregate_question *question, char *ret, si
 		(void)snprintf(ret, size, "0::UINTEGER AS step");
 }
 
+/* Steps of whole hours, of which closed ones have summaries: the rows of a day are many. */
+static bool is_by_hours(const struct aggregate_question *question)
+{
+	return question->step_s > 0 && question->step_s % HOUR_S == 0 && !question->by_stack &&
+	       !question->condition;
+}
+
+static void put_hours(struct selection *selection, struct bytes *sql,
+		      const struct aggregate_question *question, bool by_series)
+{
+	const struct store_selector *selector = selection->selector;
+
+	if (selection->series.count == 0)
+		return;
+	bytes_printf(sql,
+		     " UNION ALL SELECT (hour_s - hour_s %% %" PRIu32
+		     ")::UINTEGER AS step, %ssamples, value FROM hours WHERE ",
+		     question->step_s, by_series ? "series, " : "");
+	selection_put_series(selection, sql);
+	bytes_printf(sql, " AND hour_s >= %" PRIu32 " AND hour_s::BIGINT + %u <= %" PRIu32,
+		     selector->from_s, HOUR_S, selector->to_s);
+}
+
 /*
  * The rows summed by what is asked for, and by series if that is needed further on. What is not
  * asked for is a constant of the result and not a key: a key costs time even if it has one value.
@@ -44,7 +67,12 @@ static void put_sums(struct selection *selection, struct bytes *sql,
 		     question->by_stack ? "stack" : "0::UINTEGER AS stack",
 		     question->step_s > 0 ? "step" : "0::UINTEGER AS step",
 		     by_series ? "series" : "'' AS label");
-	selection_put_rows(selection, sql, columns, question->condition, ROWS_ALL);
+	if (is_by_hours(question)) {
+		selection_put_rows(selection, sql, columns, NULL, ROWS_NOT_SUMMED);
+		put_hours(selection, sql, question, by_series);
+	} else {
+		selection_put_rows(selection, sql, columns, question->condition, ROWS_ALL);
+	}
 	bytes_printf(sql, ") GROUP BY %s%s%s", question->by_stack ? "stack" : "",
 		     question->step_s > 0 ? question->by_stack ? ", step" : "step" : "",
 		     by_series ? ", series" : "");

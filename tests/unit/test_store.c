@@ -445,6 +445,16 @@ static void check_times(struct world *world)
 		  &err);
 	assert_string_equal(lines.text, "1.0| 2 11 0 0-7200\n2.0| 1 100 0 0-7200\n"
 					"2.0| 1 1000 0 7200-14400\n");
+	/* Hours of which only a part is asked for, and whole ones. */
+	lines.text[0] = '\0';
+	selector.from_s = START + 60;
+	fail_with(store_over_time(
+			  world->store, &selector,
+			  &(struct store_over_time){.group_by = "release", .step_s = 2 * HOUR},
+			  add_item, &lines, &err),
+		  &err);
+	assert_string_equal(lines.text, "1.0| 1 10 0 0-7200\n2.0| 1 100 0 0-7200\n"
+					"2.0| 1 1000 0 7200-14400\n");
 }
 
 static void lists_and_series_over_time_are_right(void **state)
