@@ -4,12 +4,13 @@
  * Measures the store: a day of 20 services on 10 hosts, in buckets of 30 s. Each has 2,000 stacks
  *of 30 frames; a bucket has the 100 hottest, whose counts fall as 1/n, and 100 rare ones.
  *
- *	store_bench fill FOLDER [MILLIONS OF ROWS [SECONDS OF A BATCH]]
+ *	store_bench fill FOLDER [MILLIONS OF ROWS [SECONDS OF A BATCH [START]]]
  *	store_bench ask FOLDER
  *	store_bench dump samples|stacks|calls [MILLIONS [SECONDS]]
  *
  * 115.2 million rows are the whole day, fewer its first hours. A batch is 60 s of one host: 8,000
- * rows.
+ * rows. START is when the day begins, in seconds since 1970: a whole hour; a wick server shows a
+ *day that ends now.
  *
  * Each line is "name seconds-of-wall seconds-of-CPU", or "name number". dump writes the same rows
  *for another database: samples in the format RowBinary of ClickHouse, the rest as text.
@@ -300,14 +301,14 @@ static int dump(const char *what, double millions, uint32_t window_s)
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
 
-static void fill(struct store *store, double millions, uint32_t window_s)
+static void fill(struct store *store, double millions, uint32_t window_s, uint32_t start_s)
 {
 	struct day *day = make_day(window_s);
 	struct store_stats stats;
 	uint32_t time_s;
 
 	day->store = store;
-	for (time_s = START_S; (double)day->row_count < millions * 1e6; time_s += day->window_s) {
+	for (time_s = start_s; (double)day->row_count < millions * 1e6; time_s += day->window_s) {
 		if (time_s % HOUR_S == 0)
 			maintain(day, time_s + 700);
 		for (uint32_t host = 0; host < HOSTS; host++)
@@ -424,12 +425,15 @@ int main(int argc, char **argv)
 	struct error err = {0};
 	double millions = 115.2;
 	double window_s = 60;
+	double start_s = START_S;
 	uint64_t begin_ns = clock_monotonic_ns();
 
 	if (argc < 3 || (argc > 3 && number_parse_double(argv[3], &millions) < 0) ||
-	    (argc > 4 && number_parse_double(argv[4], &window_s) < 0) || window_s < BUCKET_S ||
-	    window_s > HOUR_S) {
-		(void)fprintf(stderr, "usage: store_bench fill|ask FOLDER [MILLIONS [SECONDS]]\n");
+	    (argc > 4 && number_parse_double(argv[4], &window_s) < 0) ||
+	    (argc > 5 && number_parse_double(argv[5], &start_s) < 0) || window_s < BUCKET_S ||
+	    window_s > HOUR_S || start_s < 0 || start_s > UINT32_MAX - 7.0 * 86400) {
+		(void)fprintf(stderr,
+			      "usage: store_bench fill|ask FOLDER [MILLIONS [SECONDS [START]]]\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "dump") == 0)
@@ -437,7 +441,7 @@ int main(int argc, char **argv)
 	check(store_open(&config, &store, &err), &err);
 	(void)printf("open %.3f 0\n", (double)(clock_monotonic_ns() - begin_ns) / 1e9);
 	if (strcmp(argv[1], "fill") == 0)
-		fill(store, millions, (uint32_t)window_s);
+		fill(store, millions, (uint32_t)window_s, (uint32_t)start_s);
 	else
 		ask_all(store);
 	store_close(store);
