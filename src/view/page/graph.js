@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The flame graph; in a comparison two, side by side, with a common zoom and search.
+// The flame graph; in a comparison two, side by side, with a common zoom and search, or one of them.
 
 let inverted = page.inverted;
 let icicle = page.icicle;
@@ -13,6 +13,16 @@ let hitFunctions = null;
 let waiting = 0;   // timer: waits for more input
 
 const graphPanes = [];
+const SIDES = ['both graphs', 'one graph: after', 'one graph: before'];
+let sides = 0; // of a comparison: which of them
+
+function isShown(pane) {
+	return !compared || sides === 0 || pane.which === (sides === 1 ? AFTER : BEFORE);
+}
+
+function shownPanes() {
+	return graphPanes.filter(isShown);
+}
 
 // heading(): the words above it; null: none.
 function makeSide(parent, heading, name, which) {
@@ -20,6 +30,7 @@ function makeSide(parent, heading, name, which) {
 	side.setAttribute('class', 'side');
 	const title = heading ? element(HTML, 'h2', side) : null;
 	const pane = makePane(element(HTML, 'div', side), name, which);
+	pane.side = side;
 	pane.showHeading = function () {
 		if (title)
 			title.textContent = heading();
@@ -50,6 +61,7 @@ function showGraph() {
 		zoom = 0;
 	const widest = compared && absolute ? Math.max(costOf(shape, BEFORE).total[zoom], costOf(shape, AFTER).total[zoom]) : 0;
 	for (const pane of graphPanes) {
+		pane.side.hidden = !isShown(pane);
 		pane.shape = shape;
 		pane.zoom = zoom;
 		pane.icicle = icicle;
@@ -84,7 +96,7 @@ function zoomOut() {
 function panBy(distance) {
 	if (zoom === 0)
 		return;
-	const pane = graphPanes[graphPanes.length - 1], cost = costOf(pane.shape, valueOf(pane)), wide = cost.total[zoom];
+	const pane = shownPanes().pop(), cost = costOf(pane.shape, valueOf(pane)), wide = cost.total[zoom];
 	const most = wide > 0 ? (cost.total[0] - cost.begin[zoom] - wide) / wide : 0, least = wide > 0 ? -cost.begin[zoom] / wide : 0;
 	offset = Math.max(least, Math.min(most, offset + distance / roomOf(pane)));
 	showGraph();
@@ -161,12 +173,17 @@ function coverOf(pane) {
 	return percent(sum, total[0]);
 }
 
+// The graph that shows a node.
+function paneOf(node) {
+	return shownPanes().find(function (each) { return costOf(each.shape, valueOf(each)).total[node] > 0; });
+}
+
 function tellHits() {
 	if (pattern && hit < 0) {
 		hits = [];
 		matched = graphPanes.map(coverOf).join(' \u2192 ');
 		if (compared)
-			hits = Array.from(new Set(hits)).sort(function (a, b) { return a - b; });
+			hits = Array.from(new Set(hits)).filter(paneOf).sort(function (a, b) { return a - b; });
 	}
 	if (!pattern)
 		hits = [];
@@ -197,7 +214,7 @@ function goToHit(step) {
 		return;
 	hit = hit < 0 && step < 0 ? hits.length - 1 : (hit + step + hits.length) % hits.length;
 	const node = hits[hit];
-	const pane = graphPanes.find(function (each) { return costOf(each.shape, valueOf(each)).total[node] > 0; });
+	const pane = paneOf(node);
 	const at = boxOf(pane, node);
 	if (at < 0 || pane.right[at] - pane.left[at] < 4)
 		zoomTo(surroundings(pane, node));
@@ -208,7 +225,7 @@ function goToHit(step) {
 // The view as folded stacks, as wick export writes them: one line per stack with its samples. For
 // values other than the main one, which have no sample counts, it is the cost.
 function foldedStacks() {
-	const pane = graphPanes[graphPanes.length - 1], shape = pane.shape, lines = [], names = [];
+	const pane = shownPanes().pop(), shape = pane.shape, lines = [], names = [];
 	const isMain = valueOf(pane) === page.main_value && samplesValue >= 0;
 	const self = isMain ? costOf(shape, samplesValue).self : pane.cost.self;
 	for (let at = zoom; at < shape.end[zoom]; at++) {

@@ -68,7 +68,7 @@ function moveKey(key) {
 		rowKey(functionTable, key);
 		return;
 	}
-	const pane = paneWithFocus() || { graph: graphPanes[0], sandwich: sandwichPanes[0] }[view];
+	const pane = paneWithFocus() || { graph: shownPanes()[0], sandwich: sandwichPanes[0] }[view];
 	if (pane && /^(Arrow|Home)/.test(key))
 		moveFocus(pane, key);
 }
@@ -143,16 +143,18 @@ const actions = {
 	b: function () { by = (by + 1) % switches.by.length; zoom = offset = 0; showAll(); remember(true); },
 	s: function () { lookAt('sandwich'); },
 	l: function () { lookAt('source'); },
-	'[': function () { panBy(-roomOf(graphPanes[0]) / 4); },
-	']': function () { panBy(roomOf(graphPanes[0]) / 4); },
+	'[': function () { panBy(-roomOf(shownPanes()[0]) / 4); },
+	']': function () { panBy(roomOf(shownPanes()[0]) / 4); },
 };
 for (const key of ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'PageUp', 'PageDown'])
 	actions[key] = function () { moveKey(key); };
 ['graph', 'table', 'sandwich', 'source'].forEach(function (name, i) {
 	actions[i + 1] = function () { lookAt(name); };
 });
-if (compared)
+if (compared) {
 	actions.a = toggleScale;
+	actions.o = nextSides;
+}
 keys.push(['1 2 3 4', 'flame graph, table, callers and callees, source'], ['s, Ctrl + click', 'callers and callees of the function'],
 	['l', 'source lines of the function'], ['i', 'inverted: from the leaves to their callers'], ['c', 'icicle: the root at the top'],
 	['b', 'group by process, thread or nothing'], ['d', 'download this view as folded stacks'],
@@ -160,7 +162,7 @@ keys.push(['1 2 3 4', 'flame graph, table, callers and callees, source'], ['s, C
 if (!compared && page.values.length > 1)
 	keys.push(['v', 'widths: next value']);
 if (compared)
-	keys.push(['a', 'compare shares or amounts']);
+	keys.push(['a', 'compare shares or amounts'], ['o', 'both graphs, or one of them']);
 
 function isControl(target) {
 	return /^(input|select|button|a)$/i.test(target.localName || '');

@@ -12,6 +12,7 @@ function tellParent(message) {
 
 // Dark or light is the choice of the page around it, which can store it.
 if (isFramed) {
+	byId('title').classList.add('unseen'); // the page around it has one
 	delete actions.t;
 	keys.splice(keys.findIndex(function (key) { return key[0] === 't'; }), 1);
 }

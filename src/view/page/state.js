@@ -5,7 +5,7 @@
 //
 // w: the view; z: the names from the root to the zoomed box; p: how far it was moved; s: the
 // search; f: the selected function; t: time slices; h: the thread; o: the sort order of the table;
-// g: groups; m: colours; others: switches, as in the SVG.
+// g: groups; m: colours; b: which graph of a comparison; others: switches, as in the SVG.
 
 let known = null;
 
@@ -41,7 +41,7 @@ function followPath(shape, text) {
 function switchStates() {
 	return [['w', view, 'graph'], ['i', Number(inverted), Number(page.inverted)], ['c', Number(icicle), Number(page.icicle)],
 		['v', value, page.value], ['g', by, page.by], ['m', ratio ? 'r' + ratios.indexOf(ratio) : colors, page.colors],
-		['a', Number(absolute), Number(page.absolute)], ['t', slices ? slices.join('-') : '', ''], ['h', thread, -1],
+		['a', Number(absolute), Number(page.absolute)], ['b', sides, 0], ['t', slices ? slices.join('-') : '', ''], ['h', thread, -1],
 		['o', orderText(functionTable), '-' + FIRST_ORDER],
 		['f', view === 'sandwich' || view === 'source' ? chosenText() : '', '']];
 }
@@ -96,6 +96,7 @@ function readLooks(state) {
 	inverted = isOn('i', page.inverted);
 	icicle = isOn('c', page.icicle);
 	absolute = isOn('a', page.absolute);
+	sides = compared && Object.hasOwn(SIDES, state.b || '') ? Number(state.b) : 0;
 	value = !compared && page.values[state.v] !== undefined ? Number(state.v) : page.value;
 	by = GROUPS[state.g] === undefined ? page.by : Number(state.g);
 	ratio = /^r\d+$/.test(state.m || '') && ratios[state.m.slice(1)] || null;

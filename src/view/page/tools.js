@@ -94,6 +94,8 @@ function showSwitches() {
 		switches.value.selectedIndex = valueOrder().indexOf(value);
 	if (switches.colors)
 		switches.colors.selectedIndex = colorNames().indexOf(ratio ? ratio.name : colors);
+	if (switches.sides)
+		switches.sides.selectedIndex = sides;
 	if (switches.scale)
 		switches.scale.textContent = 'Compare: ' + (absolute ? 'amounts' : 'shares');
 }
@@ -149,6 +151,17 @@ function lookAtValue(which) {
 	remember(true);
 }
 
+function setSides(which) {
+	sides = which;
+	unfocus(); // the focused box may be gone
+}
+
+function nextSides() {
+	setSides((sides + 1) % SIDES.length);
+	showAll();
+	remember(true);
+}
+
 function toggleScale() {
 	absolute = !absolute;
 	showAll();
@@ -165,6 +178,8 @@ function makeSwitches() {
 		by = i;
 		zoom = offset = 0;
 	});
+	if (compared)
+		switches.sides = makeChoice(host, SIDES, 'which graphs are shown ( o )', sides, setSides);
 	if (compared)
 		switches.scale = makeButton(host, '', 'scale', 'compare shares of the total, or amounts on one scale ( a )', toggleScale);
 	if (colorNames().length > 1)
@@ -255,7 +270,7 @@ function showLegend(parent) {
 }
 
 function showFoot() {
-	const legend = byId('legend'), left = graphPanes.reduce(function (sum, pane) { return sum + pane.leftOut; }, 0);
+	const legend = byId('legend'), left = shownPanes().reduce(function (sum, pane) { return sum + pane.leftOut; }, 0);
 	const key = [colors, ratio && ratio.name, value, isDark()].join();
 	if (legend.getAttribute('data-of') !== key) {
 		legend.textContent = '';
