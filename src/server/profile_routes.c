@@ -260,11 +260,10 @@ static int read_sides(struct source *source, struct comparison *comparison,
 							&comparison->sides[0], source},
 				  err);
 	for (i = 0; i < 2; i++)
-		(void)snprintf(comparison->names[i], sizeof(comparison->names[i]), "%.400s%s",
+		(void)snprintf(comparison->names[i], sizeof(comparison->names[i]), "%.400s",
 			       names[i]   ? names[i]
 			       : names[0] ? names[0]
-					  : "everything",
-			       i == 0 ? " before" : " after"); /* a cut text is fine */
+					  : "everything"); /* a cut text is fine */
 	return r < 0 ? r : set_releases(source, comparison, request, err);
 }
 

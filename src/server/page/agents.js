@@ -23,7 +23,7 @@ const WHY = {
 
 /** @param {Agent} agent */
 function healthWords(agent) {
-	const why = WHY[agent.health] || agent.health;
+	const why = agent['breaker'] === 'open' && agent.health === 'slow' ? 'sampling is paused: the host is busier than --breaker allows' : WHY[agent.health] || agent.health;
 	return agent.health === 'refused' && agent['problem'] ? `${why}: ${agent['problem']}` : agent.health === 'clock' ? `${why} (${agent['clock_offset_s']} s)` : why;
 }
 
@@ -81,6 +81,8 @@ function makeTable(agents) {
 
 /** @param {Agent[]} agents */
 function summaryOf(agents) {
+	if (agents.length === 0)
+		return '';
 	const bad = agents.filter((agent) => agent.health !== 'ok').length;
 	return `${countText(agents.length)} agent${agents.length === 1 ? '' : 's'}${bad ? `, ${countText(bad)} need${bad === 1 ? 's' : ''} attention` : ', all healthy'}`;
 }

@@ -13,7 +13,7 @@ import { changeText, countText, pointsText, quantity, relativeText } from './qua
 
 // Percent, as in `wick diff`: below the first a change may be noise, from the second on it has a colour.
 const NOISE = 95, SURE = 99;
-const ROWS_FIRST = 12;
+const ROWS_FIRST = 8;
 
 /**
  * @param {number | null} confidence
@@ -79,8 +79,21 @@ function noiseWords(count, exact = false) {
 
 /**
  * @param {Diff} diff
+ * @returns {string} Which side has nothing to compare; '': none.
+ */
+function emptySide(diff) {
+	const empty = [diff.before, diff.after].map((side) => side.total === 0);
+	return empty[0] && empty[1] ? 'Neither side has samples' : empty[0] ? 'Before has no samples' : empty[1] ? 'After has no samples' : '';
+}
+
+/**
+ * @param {Diff} diff
  */
 export function makeChangeTable(diff) {
+	const empty = emptySide(diff);
+	if (empty)
+		return make('section', { class: 'changeset', 'aria-label': 'changes' }, make('p', { class: 'verdict', text: empty + ', so there is nothing to compare' }),
+			make('p', { class: 'soft', text: 'Choose another time, or remove a filter.' }));
 	const sure = diff.rows.filter((row) => isChanged(row, diff)), noise = diff.rows.length - sure.length;
 	const body = make('tbody', {}), note = make('p', { class: 'soft' });
 	const table = make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'functions that changed' }, make('table', { class: 'list changes', 'aria-label': 'functions that changed' }, make('thead', {}, ...headings(diff)), body));

@@ -4,7 +4,7 @@ import { addressText, changed, param } from './address.js';
 import { ask, askList } from './api.js';
 import { makeChangeTable } from './change_table.js';
 import { fill, labelled, make, makeButton, makeSelect } from './dom.js';
-import { makeFilters } from './filters.js';
+import { makeFilters, makeLanguages } from './filters.js';
 import { FlameFrame } from './flame_frame.js';
 import { showProblem } from './problem.js';
 import { makeRangeForm } from './range_form.js';
@@ -133,7 +133,18 @@ class CompareView {
 			this.addRecordings(choices).catch(() => {});
 		else if (has('releases'))
 			this.addReleases(choices).catch(() => {});
-		choices.append(make('span', { class: 'soft', text: typeName(param(this.address, 'type', 'cpu')) }));
+		choices.prepend(this.makeTypes(), makeLanguages(param(this.address, 'language'), (language) => this.change({ language })));
+	}
+
+	makeTypes() {
+		const type = param(this.address, 'type', 'cpu'), after = sidesOf(this.address)[1], host = make('span', {});
+		const show = (/** @type {string[]} */ names) => fill(host, makeSelect((names.includes(type) ? names : [type, ...names]).map((name) => [name, typeName(name)]), type,
+			(value) => this.change({ type: value }), { 'aria-label': 'type of profile' }));
+		const range = releasesOf(this.address) ? { from: '-30d', to: 'now' } : { from: after.from, to: after.to };
+		show([type]);
+		askList('/api/types', 'types', { query: selectorOf(otherOf(this.address), ''), ...range }, this.stop.signal)
+			.then((items) => show(items.map((item) => item.name))).catch(() => {}); // the choice stays as it is
+		return host;
 	}
 
 	/** @param {Side} after */

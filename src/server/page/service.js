@@ -13,7 +13,7 @@ import { selectorOf } from './selector.js';
 import { has, isFiles } from './session.js';
 import { makeShare, PROFILE_FORMATS } from './share.js';
 import { Strip } from './strip.js';
-import { lengthText, rangeText, readTime } from './times.js';
+import { lengthText, rangeText, readTime, timeText } from './times.js';
 import { rateText, typeName } from './units.js';
 
 /**
@@ -211,9 +211,25 @@ class ServiceView {
 	showSummary(picture, points) {
 		const value = points.reduce((all, point) => all + point.value, 0), samples = points.reduce((all, point) => all + point.samples, 0);
 		this.summary.textContent = `${rateText(value, picture.to - picture.from, this.type)}, ${samples.toLocaleString('en')} samples, ${rangeText(picture.from, picture.to)}`;
-		if (points.length === 0)
-			this.flame.showInstead(make('div', { class: 'empty' }, make('h2', { text: 'No samples in this time range' }),
-				make('p', { text: 'Choose a longer time, another type, or remove a filter.' })));
+		if (points.length === 0) {
+			const hint = make('p', { text: 'Choose a longer time, another type, or remove a filter.' });
+			this.flame.showInstead(make('div', { class: 'empty' }, make('h2', { text: 'No samples in this time range' }), hint));
+			this.showNewest(hint).catch(() => {}); // the hint stays as it is
+		}
+	}
+
+	/**
+	 * Where the newest samples of the service are, whatever the type and the filters.
+	 * @param {Element} hint
+	 */
+	async showNewest(hint) {
+		const items = await askList('/api/types', 'types', { query: selectorOf(this.address.name, ''), from: isFiles() ? 0 : '-30d', to: 'now' }, this.stop.signal);
+		const newest = Math.max(0, ...items.map((item) => item.to));
+		if (newest === 0) {
+			fill(hint, isFiles() ? 'This recording has no samples.' : 'This service has sent no samples in the last 30 days. Check its name, and the agents.');
+			return;
+		}
+		hint.append(` Its newest samples are from ${timeText(newest)}. `, makeButton(isFiles() ? 'Show them' : 'Show the hour before', () => this.change({ from: String(newest - HOUR_S), to: String(newest + WINDOW_S), part: '' })));
 	}
 
 	/**

@@ -17,7 +17,7 @@ import { cpusText } from './units.js';
  * @typedef {{ name: string, from: number, to: number, cpus: number, hour: number, yesterday: number, points: number[] }} Service
  */
 
-const DAY_S = 86400, HOUR_S = 3600, NOW_S = 600, STEP_S = 1800;
+const DAY_S = 86400, HOUR_S = 3600, NOW_S = 600;
 const CHANGE_LEAST = 0.05; // a relative change that gets a colour
 
 /** @type {[key: string, title: string, order: (a: Service, b: Service) => number][]} */
@@ -47,9 +47,9 @@ function servicesOf(items) {
  * @param {Item[]} points
  */
 function addPoints(services, end_s, points) {
-	const first_s = Math.floor((end_s - DAY_S) / STEP_S) * STEP_S, count = DAY_S / STEP_S + 1;
+	const first_s = Math.floor((end_s - DAY_S) / HOUR_S) * HOUR_S, count = DAY_S / HOUR_S + 1;
 	for (const item of points) {
-		const service = services.get(item.name), at = Math.floor((item.from - first_s) / STEP_S);
+		const service = services.get(item.name), at = Math.floor((item.from - first_s) / HOUR_S);
 		if (!service || at < 0 || at >= count)
 			continue;
 		if (service.points.length === 0)
@@ -139,13 +139,14 @@ function showList(list, services, address) {
 /** @param {AbortSignal} signal */
 async function loadServices(signal) {
 	const end_s = now_s(), cpu = { type: 'cpu' };
-	const from = isFiles() ? 0 : end_s - DAY_S;
+	const day_s = Math.floor((end_s - DAY_S) / HOUR_S) * HOUR_S; // whole hours are faster
+	const from = isFiles() ? 0 : day_s;
 	const list = askList('/api/services', 'services', { from, to: end_s }, signal);
 	const numbers = isFiles() ? Promise.resolve([]) : Promise.all([
 		askList('/api/services', 'services', { ...cpu, from: end_s - NOW_S, to: end_s }, signal),
 		askList('/api/services', 'services', { ...cpu, from: end_s - HOUR_S, to: end_s }, signal),
 		askList('/api/services', 'services', { ...cpu, from: end_s - DAY_S - HOUR_S, to: end_s - DAY_S }, signal),
-		askList('/api/series', 'points', { ...cpu, from: end_s - DAY_S, to: end_s, step: STEP_S, by: 'service' }, signal)]);
+		askList('/api/series', 'points', { ...cpu, from: day_s, to: end_s, step: HOUR_S, by: 'service' }, signal)]);
 	numbers.catch(() => {}); // awaited below, unless the list fails first
 	return { services: servicesOf(await list), numbers, end_s };
 }

@@ -94,7 +94,7 @@ export function makeShare(name, shared) {
 	const panel = make('div', { class: 'share-panel', role: 'group', 'aria-label': 'share' },
 		make('div', { class: 'row' }, link, makeButton('Copy link', attempt(copy))),
 		make('div', { class: 'row' }, make('span', { text: 'Download' }), ...files),
-		make('div', { class: 'row' }, makeButton('Image for a chat', attempt(() => chatImage(shared, name)), { title: 'a PNG of 1200 × 630 pixels, in the clipboard where the browser allows it' })), told);
+		make('div', { class: 'row' }, makeButton('Image for a chat', attempt(() => chatImage(shared, name)), { title: 'a PNG of 1200 × 630 pixels at most, in the clipboard where the browser allows it' })), told);
 	const details = make('details', { class: 'share' }, make('summary', { text: 'Share' }), panel);
 	details.addEventListener('toggle', () => {
 		if (details.open) {
