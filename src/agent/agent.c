@@ -49,9 +49,10 @@ struct agent {
 	struct services *services;
 	struct live_profile *live;
 	struct live_session *watch;
-	uint64_t start_ns; /* of the open window */
-	uint64_t run;      /* identifies this run of the agent */
-	uint64_t sequence; /* of the open window */
+	uint64_t start_ns;  /* of the open window */
+	uint64_t window_ns; /* its length */
+	uint64_t run;       /* identifies this run of the agent */
+	uint64_t sequence;  /* of the open window */
 	/* At the start of the window: */
 	struct engine_stats before;
 	uint64_t own_before_ns;
@@ -109,7 +110,7 @@ static int open_session(struct agent *agent, uint64_t start_ns, struct error *er
 		.kallsyms = "/proc/kallsyms",
 		.start_ns = start_ns,
 		.depth = agent->memory.step >= MEMORY_SHORTER_STACKS ? SHORT_DEPTH : 0,
-		.slice_ns = agent_bucket_ns(config->window_ns),
+		.slice_ns = agent_bucket_ns(agent->window_ns),
 		.by_process = true,
 		.meet = meet,
 		.self = agent,
@@ -253,7 +254,7 @@ static int write_window(struct agent *agent, uint64_t end_ns, uint64_t names_dea
 		.host = config->host,
 		.start_ns = agent->start_ns,
 		.end_ns = end_ns,
-		.bucket_ns = agent_bucket_ns(config->window_ns),
+		.bucket_ns = agent_bucket_ns(agent->window_ns),
 		.engine = live_session_engine(agent->watch),
 		.asked_hz = config->sampling.frequency_hz,
 		.achieved_hz = agent->stats.achieved_hz,
@@ -317,8 +318,7 @@ static int end_window(struct agent *agent, uint64_t end_ns, uint64_t names_deadl
 	agent->stats.unnamed += totals.unnamed;
 	agent->stats.rows += totals.rows;
 	agent->stats.services = services_count(agent->services);
-	for (uint64_t at = agent->start_ns; at < end_ns;
-	     at += agent_bucket_ns(agent->config->window_ns))
+	for (uint64_t at = agent->start_ns; at < end_ns; at += agent_bucket_ns(agent->window_ns))
 		(void)live_profile_visit(agent->live, at, count_row, agent->services);
 	live_profile_drop(agent->live, end_ns);
 	begin_gaps(agent);
@@ -340,7 +340,7 @@ static void tell(const struct agent *agent, const struct error *err)
 /* Ends the window that is due. Windows begin where the previous one ended. */
 static int look_at_window(struct agent *agent, uint64_t now_ns, struct error *err)
 {
-	uint64_t end_ns = agent->start_ns + agent->config->window_ns;
+	uint64_t end_ns = agent->start_ns + agent->window_ns;
 	struct error why = {0};
 
 	if (now_ns < end_ns + GRACE_NS)
@@ -441,6 +441,29 @@ static void look_at_orders(struct agent *agent, uint64_t now_ns)
 	log_info("burst %s: %u Hz for %u s", order.id, order.rate_hz, order.seconds);
 }
 
+/*
+ * Windows are shorter while somebody watches. The length changes at the begin of a window, while
+ * all its samples belong to its first bucket, whichever length that has.
+ */
+static void choose_window(struct agent *agent, uint64_t now_ns)
+{
+	const struct agent_config *config = agent->config;
+	uint64_t wanted_ns = config->output.window_s
+				     ? config->output.window_s(config->output.self) * NS_PER_SEC
+				     : 0;
+	uint64_t bucket_ns = agent_bucket_ns(agent->window_ns);
+
+	if (wanted_ns == 0 || wanted_ns > config->window_ns)
+		wanted_ns = config->window_ns;
+	if (agent_bucket_ns(wanted_ns) < bucket_ns)
+		bucket_ns = agent_bucket_ns(wanted_ns);
+	if (wanted_ns == agent->window_ns || now_ns >= agent->start_ns + bucket_ns)
+		return;
+	live_profile_set_slice(agent->live, agent->start_ns, agent_bucket_ns(wanted_ns));
+	agent->window_ns = wanted_ns;
+	log_info("windows have %u s from now on", (unsigned int)(wanted_ns / NS_PER_SEC));
+}
+
 static void tick(struct agent *agent, uint64_t now_ns)
 {
 	if (now_ns < agent->tick_ns)
@@ -453,7 +476,7 @@ static void tick(struct agent *agent, uint64_t now_ns)
 
 static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)
 {
-	uint64_t due_ns = agent->start_ns + agent->config->window_ns + GRACE_NS;
+	uint64_t due_ns = agent->start_ns + agent->window_ns + GRACE_NS;
 	uint64_t now_ns = clock_monotonic_ns();
 	int r;
 
@@ -472,6 +495,7 @@ static int turn(struct agent *agent, uint32_t *ret_events, struct error *err)
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	look_at_orders(agent, now_ns);
+	choose_window(agent, now_ns);
 	tick(agent, now_ns);
 	if (*ret_events & WATCH_RELOAD)
 		agent->config->reload(agent->config->self, agent);
@@ -535,6 +559,7 @@ int agent_run(const struct agent_config *config, struct error *err)
 {
 	struct agent_signals signals;
 	struct agent agent = {.config = config,
+			      .window_ns = config->window_ns,
 			      .run = clock_realtime_ns() ^ (uint64_t)getpid(),
 			      .memory = {.limit_bytes = config->memory_bytes}};
 	int r = services_new(&config->services, &agent.services, err);

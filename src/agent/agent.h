@@ -36,6 +36,8 @@ struct agent_output {
 	int (*end)(void *self, const struct window_totals *totals, struct error *err);
 	/* Returns whether an order has arrived; optional. */
 	bool (*order)(void *self, struct burst_order *ret);
+	/* The length of windows that is wanted now, in seconds; 0: any. Optional. */
+	uint32_t (*window_s)(void *self);
 	/* The windows that wait to be sent; optional. */
 	void (*waiting)(void *self, uint64_t *ret_windows, uint64_t *ret_bytes);
 	/* With by_address: a file that the window has addresses of, and a process; optional. */

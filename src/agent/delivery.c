@@ -137,6 +137,13 @@ static bool order(void *self, struct burst_order *ret)
 	return delivery->pusher && pusher_take_order(delivery->pusher, ret);
 }
 
+static uint32_t window_s(void *self)
+{
+	struct delivery *delivery = self;
+
+	return delivery->pusher ? pusher_window_s(delivery->pusher) : 0;
+}
+
 static void waiting(void *self, uint64_t *ret_windows, uint64_t *ret_bytes)
 {
 	struct delivery *delivery = self;
@@ -159,6 +166,7 @@ struct agent_output delivery_output(struct delivery *delivery)
 	return (struct agent_output){.begin = begin,
 				     .end = end,
 				     .order = order,
+				     .window_s = window_s,
 				     .waiting = waiting,
 				     .module = delivery->files ? see_module : NULL,
 				     .self = delivery};

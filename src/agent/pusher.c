@@ -16,6 +16,7 @@
 #include "agent/push_policy.h"
 #include "agent/push_request.h"
 #include "agent/spool.h"
+#include "agent/watch_order.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -25,6 +26,8 @@
 
 #define NICE 10 /* sending can wait for everything else */
 #define POLL_NS (100 * NS_PER_MS)
+/* An order for shorter windows holds this long: each answer repeats it. */
+#define WATCH_NS (90 * NS_PER_SEC)
 
 /* How far the window that is being sent has come: a part of its requests may be done. */
 struct progress {
@@ -49,6 +52,8 @@ struct pusher {
 	bool is_over;     /* the thread has ended */
 	bool has_order;
 	struct burst_order order;
+	uint32_t window_s; /* see watch_order.h; 0: was never asked for */
+	uint64_t window_asked_ns;
 	struct pusher_stats stats;
 };
 
@@ -84,15 +89,22 @@ static void note_state(struct pusher *pusher, bool fails, const struct error *er
 
 static void take_answer(struct pusher *pusher, const struct http_answer *answer)
 {
+	const char *text = (const char *)answer->body.data;
+	uint32_t window_s = watch_order_parse(text);
 	struct burst_order order;
+	bool has_order = burst_order_parse(text, &order);
 
 	if (pusher->symbols)
-		symbol_sender_ask(pusher->symbols, (const char *)answer->body.data);
-	if (!burst_order_parse((const char *)answer->body.data, &order))
-		return;
+		symbol_sender_ask(pusher->symbols, text);
 	(void)pthread_mutex_lock(&pusher->lock);
-	pusher->order = order;
-	pusher->has_order = true;
+	if (has_order) {
+		pusher->order = order;
+		pusher->has_order = true;
+	}
+	if (window_s > 0) {
+		pusher->window_s = window_s;
+		pusher->window_asked_ns = clock_monotonic_ns();
+	}
 	(void)pthread_mutex_unlock(&pusher->lock);
 }
 
@@ -451,6 +463,16 @@ bool pusher_take_order(struct pusher *pusher, struct burst_order *ret)
 	pusher->has_order = false;
 	(void)pthread_mutex_unlock(&pusher->lock);
 	return has_order;
+}
+
+uint32_t pusher_window_s(struct pusher *pusher)
+{
+	uint32_t window_s;
+
+	(void)pthread_mutex_lock(&pusher->lock);
+	window_s = clock_monotonic_ns() - pusher->window_asked_ns < WATCH_NS ? pusher->window_s : 0;
+	(void)pthread_mutex_unlock(&pusher->lock);
+	return window_s;
 }
 
 void pusher_stats(struct pusher *pusher, struct pusher_stats *ret)

@@ -58,6 +58,9 @@ void pusher_wake(struct pusher *pusher);
 /* An order that has arrived since the last call; false: none. */
 bool pusher_take_order(struct pusher *pusher, struct burst_order *ret);
 
+/* The length of windows that the server asked for lately, in seconds; 0: any. */
+uint32_t pusher_window_s(struct pusher *pusher);
+
 void pusher_stats(struct pusher *pusher, struct pusher_stats *ret);
 
 #endif

@@ -785,3 +785,16 @@ void live_profile_drop(struct live_profile *live, uint64_t before_ns)
 		live->slices[i] = (struct slice){.number = live->slices[i].number};
 	}
 }
+
+void live_profile_set_slice(struct live_profile *live, uint64_t begin_ns, uint64_t slice_ns)
+{
+	size_t at = slice_number(live, begin_ns) % SLICES;
+	struct slice open = live->slices[at];
+
+	live->slices[at] = live->slices[0]; /* empty, like all others */
+	live->slices[0] = open;
+	for (size_t i = 0; i < SLICES; i++)
+		live->slices[i].number = 0;
+	live->origin_ns = begin_ns;
+	live->slice_ns = slice_ns;
+}

@@ -135,4 +135,10 @@ uint64_t live_profile_lost(const struct live_profile *live, uint64_t time_ns);
 /* Drops the slices before this time, which begins one. Samples that are late count after it. */
 void live_profile_drop(struct live_profile *live, uint64_t before_ns);
 
+/*
+ * From begin_ns on, where a slice begins, slices have another length. All samples since then must
+ * be in that slice, and those before have been dropped.
+ */
+void live_profile_set_slice(struct live_profile *live, uint64_t begin_ns, uint64_t slice_ns);
+
 #endif

@@ -15,6 +15,7 @@ import pytest
 from conftest import LONG, PATIENCE, workload
 from test_server import LIBRARY
 from test_server import Server as WickServer
+from test_web_api import Stream
 
 pytestmark = [pytest.mark.perf, pytest.mark.root]
 STEADY = ("--breaker", "off", "--overhead", "off", "--max-memory", "off")
@@ -234,6 +235,29 @@ def test_a_wick_server_answers_the_same_whatever_the_protocol(wick, window, tmp_
     assert sum(answers["wick"]["shop", "cpu"].values()) == sum(expected(wick, window, "shop").values())
     for form in FORMATS:
         assert answers[form] == answers["wick"], form
+
+
+@pytest.mark.skipif(LIBRARY is None, reason="libduckdb.so is not there: make fetches it")
+def test_windows_are_short_while_somebody_watches(wick, background, tmp_path):
+    background(workload("split", 600000), env={**os.environ, "WICK_SERVICE": "shop"})
+    server = WickServer(tmp_path / "data")
+    agent = wick.start("agent", "--server", server.url, "--window", "20s", "--spool", wick.folder / "spool", *STEADY)
+    try:
+        stream = Stream(server, "/api/live?query=shop&window=10")
+        lengths = []
+        while len(lengths) < 10 and lengths.count(5) < 2:
+            newest = stream.event()[1]["newest"]
+            lengths += [agent["window_s"] for agent in server.json("/api/agents")["agents"]]
+        assert newest > 0 and lengths[0] == 20 and lengths.count(5) == 2, lengths
+        stream.close()
+        points = server.json("/api/series", query="shop", step=1)["points"]
+    finally:
+        agent.send_signal(signal.SIGTERM)
+        agent.communicate(timeout=PATIENCE * 60)
+        assert server.stop() == 0
+    # Where the length changes no sample counts twice: one CPU has 99 in a second. The longest bucket has 20 s.
+    assert all(0 < point["samples"] <= 99 * 21 for point in points), points
+    assert 0 < sum(point["samples"] for point in points[-1:]) <= 99 * 6, points
 
 
 def test_names_cannot_be_left_to_servers_of_others(wick):

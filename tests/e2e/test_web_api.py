@@ -279,7 +279,7 @@ def test_a_push_of_a_watched_service_is_a_step_of_its_stream(server, tmp_path): 
     assert name == "step" and first["newest"] == 0 and first["samples"] == 0 and first["to"] - first["from"] == 30
     assert other.event()[0] == "step"
     answer = json.loads(server.push(make_window(tmp_path, "app;main 10\n"), "one")[1])
-    assert answer["window_s"] == 10
+    assert answer["window_s"] == 5
     name, step = stream.event()
     assert name == "step" and step["samples"] == 10 and step["newest"] == step["to"]
     assert "window_s" not in json.loads(server.push(make_window(tmp_path, "web;main 10\n", "b"), "two")[1])

@@ -27,26 +27,32 @@ struct fixture {
 	uint32_t second_thread;
 };
 
-static void set_up(struct fixture *fixture, size_t max_nodes)
+static void add_program(struct fixture *fixture)
 {
-	struct live_profile_config config = {.options = &fixture->options,
-					     .title = "app",
-					     .start_ns = START_NS,
-					     .max_nodes = max_nodes};
 	struct schema schema = {
 		.event = "cpu-clock", .value = "cpu", .unit = "nanoseconds", .period = PERIOD_NS};
 	struct process process = {.pid = 7, .comm = "app", .executable = ""};
 	struct thread thread = {.tid = 7, .comm = "app"};
-	struct error err = {0};
 
-	*fixture = (struct fixture){.options = LOAD_OPTIONS_DEFAULT};
-	assert_int_equal(live_profile_new(&config, &fixture->live, &err), 0);
 	fixture->sink = live_profile_sink(fixture->live);
 	assert_int_equal(sink_schema(fixture->sink, &schema, &fixture->schema), 0);
 	assert_int_equal(sink_process(fixture->sink, &process, &thread.process), 0);
 	assert_int_equal(sink_thread(fixture->sink, &thread, &fixture->thread), 0);
 	thread = (struct thread){.process = thread.process, .tid = 8, .comm = "worker"};
 	assert_int_equal(sink_thread(fixture->sink, &thread, &fixture->second_thread), 0);
+}
+
+static void set_up(struct fixture *fixture, size_t max_nodes)
+{
+	struct live_profile_config config = {.options = &fixture->options,
+					     .title = "app",
+					     .start_ns = START_NS,
+					     .max_nodes = max_nodes};
+	struct error err = {0};
+
+	*fixture = (struct fixture){.options = LOAD_OPTIONS_DEFAULT};
+	assert_int_equal(live_profile_new(&config, &fixture->live, &err), 0);
+	add_program(fixture);
 }
 
 /* Names as engines give them tell the origin of those that have none. */
@@ -352,6 +358,77 @@ static void a_restart_begins_with_nothing(void **state)
 	live_profile_free(fixture.live);
 }
 
+struct row_sum {
+	uint64_t samples;
+	size_t rows;
+};
+
+static int add_row(void *self, const struct live_row *row)
+{
+	struct row_sum *sum = self;
+
+	sum->samples += row->samples;
+	sum->rows++;
+	return 0;
+}
+
+static uint64_t samples_at(struct fixture *fixture, uint64_t time_ns)
+{
+	struct row_sum sum = {0};
+
+	assert_int_equal(live_profile_visit(fixture->live, time_ns, add_row, &sum), 0);
+	assert_true(sum.rows <= 1);
+	return sum.samples;
+}
+
+static bool meet_all(void *self, const struct dictionary *dictionary, uint32_t process)
+{
+	(void)self;
+	(void)dictionary;
+	(void)process;
+	return true;
+}
+
+/* A window of 60 s with two slices, one of 5 s, and again one of 60 s. */
+static void slices_change_their_length_with_the_first_one_open(void **state)
+{
+	struct fixture fixture = {.options = LOAD_OPTIONS_DEFAULT};
+	struct live_profile_config config = {.options = &fixture.options,
+					     .title = "app",
+					     .start_ns = START_NS,
+					     .by_process = true,
+					     .slice_ns = 30 * NS_PER_SEC,
+					     .meet = meet_all,
+					     .max_nodes = 1000};
+	uint64_t at = START_NS + 60 * NS_PER_SEC;
+	struct error err = {0};
+	uint32_t stack;
+
+	(void)state;
+	assert_int_equal(live_profile_new(&config, &fixture.live, &err), 0);
+	add_program(&fixture);
+	stack = stack_of(&fixture, "main", "work");
+	put(&fixture, stack, fixture.thread, START_NS + NS_PER_SEC);
+	put(&fixture, stack, fixture.thread, at - NS_PER_SEC);
+	put(&fixture, stack, fixture.thread, at + NS_PER_SEC);
+	live_profile_drop(fixture.live, at);
+	live_profile_set_slice(fixture.live, at, 5 * NS_PER_SEC);
+	put(&fixture, stack, fixture.thread, at + 2 * NS_PER_SEC);
+	put(&fixture, stack, fixture.thread, at + 6 * NS_PER_SEC);
+	put(&fixture, stack, fixture.thread, START_NS + 2 * NS_PER_SEC); /* late */
+	assert_int_equal(samples_at(&fixture, at), 3);
+	assert_int_equal(samples_at(&fixture, at + 5 * NS_PER_SEC), 1);
+	at += 5 * NS_PER_SEC;
+	live_profile_drop(fixture.live, at);
+	live_profile_set_slice(fixture.live, at, 30 * NS_PER_SEC);
+	put(&fixture, stack, fixture.thread, at + 29 * NS_PER_SEC);
+	put(&fixture, stack, fixture.thread, at + 31 * NS_PER_SEC);
+	assert_int_equal(samples_at(&fixture, at), 2);
+	assert_int_equal(samples_at(&fixture, at + 30 * NS_PER_SEC), 1);
+	assert_int_equal(samples_at(&fixture, at + 60 * NS_PER_SEC), 0);
+	live_profile_free(fixture.live);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,6 +441,7 @@ int main(void)
 		cmocka_unit_test(a_wait_longer_than_all_slices_fills_them),
 		cmocka_unit_test(a_sample_of_a_running_thread_is_of_its_moment),
 		cmocka_unit_test(a_restart_begins_with_nothing),
+		cmocka_unit_test(slices_change_their_length_with_the_first_one_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "agent/burst_order.h"
+#include "agent/watch_order.h"
 
 static void an_answer_says_what_becomes_of_a_window(void **state)
 {
@@ -70,6 +71,17 @@ static void orders_are_limited_and_nonsense_is_none(void **state)
 	assert_string_equal(order.id, "b1");
 }
 
+static void windows_are_as_long_as_a_server_may_ask(void **state)
+{
+	(void)state;
+	assert_int_equal(watch_order_parse("{\"rows\": 2, \"window_s\": 10}"), 10);
+	assert_int_equal(watch_order_parse("{\"window_s\": 1}"), 5);
+	assert_int_equal(watch_order_parse("{\"window_s\": 86400}"), 600);
+	assert_int_equal(watch_order_parse("{\"window_s\": -7}"), 0);
+	assert_int_equal(watch_order_parse("{\"window_s\": \"5\"}"), 0);
+	assert_int_equal(watch_order_parse("{"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -77,6 +89,7 @@ int main(void)
 		cmocka_unit_test(waits_double_up_to_a_minute_and_differ_between_agents),
 		cmocka_unit_test(a_server_says_when_to_come_back_within_limits),
 		cmocka_unit_test(orders_are_limited_and_nonsense_is_none),
+		cmocka_unit_test(windows_are_as_long_as_a_server_may_ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,8 +62,11 @@ struct order_search {
 };
 
 #define BUILD_IDS_MAX 4096
-/* What agents are asked for while somebody watches one of their services. */
-#define LIVE_WINDOW_S 10
+/* What agents are asked for while somebody watches one of their services: pushes of more than FEW
+ * agents would be too many. */
+#define LIVE_WINDOW_S 5
+#define LIVE_WINDOW_OF_MANY_S 10
+#define FEW 50
 
 static void find_order(void *self, const char *service)
 {
@@ -103,6 +106,15 @@ static void put_wanted(const struct order_search *search, struct json *json)
 	json_close(json);
 }
 
+static uint32_t live_window_s(struct server *server)
+{
+	size_t all;
+	size_t late;
+
+	agents_count(&server->agents, clock_realtime_ns() / NS_PER_SEC, &all, &late);
+	return all > FEW ? LIVE_WINDOW_OF_MANY_S : LIVE_WINDOW_S;
+}
+
 static void put_answer(const struct ingest_result *result, int64_t offset_s,
 		       const struct order_search *search, struct http_response *response)
 {
@@ -124,7 +136,7 @@ static void put_answer(const struct ingest_result *result, int64_t offset_s,
 	}
 	/* The live view would be a whole window late. */
 	if (search->is_watched)
-		json_u64(&json, "window_s", LIVE_WINDOW_S);
+		json_u64(&json, "window_s", live_window_s(search->server));
 	put_wanted(search, &json);
 	json_close(&json);
 	bytes_put_u8(&response->body, '\n');
