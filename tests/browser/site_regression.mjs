@@ -3,25 +3,14 @@
 // alone, and by the keyboard alone.
 //
 //	node site_regression.mjs BUILD [SCREENSHOT-FOLDER]
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { boxes, named } from './lib/html.mjs';
 import { check } from './lib/page.mjs';
-import { BUILD, closeAll, done, flame, makeFolder, openBrowser, PATIENCE_MS, skip, start, startServer, wick } from './lib/site.mjs';
+import { BUILD, closeAll, done, flame, makeFolder, noSampling, openBrowser, PATIENCE_MS, skip, start, startServer, wick } from './lib/site.mjs';
 
 const folder = makeFolder();
 
-// An agent must be allowed to sample the whole machine.
-function canSample() {
-	try {
-		execFileSync(wick, ['agent', '--once', '1s', '-o', join(folder, 'try.wick'), '--spool', join(folder, 'try')], { stdio: 'pipe' });
-		return '';
-	} catch (problem) {
-		return String(problem.stderr || problem.message).trim().split('\n')[0];
-	}
-}
-
-const reason = canSample();
+const reason = noSampling(folder);
 if (reason) {
 	skip('a regression is found by clicks', reason);
 	await closeAll();

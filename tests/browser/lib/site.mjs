@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the programs that check the web page share: a server of their own, profiles in it, and a browser that
 // notes whatever leaves the server's origin. BUILD is the folder of the build.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +54,16 @@ export async function start(command, line, options = {}) {
 		ended.then(() => fail(new Error(`${command.join(' ')} ended: ${told}${wrong}`)));
 	});
 	return { child, ended, found, errors: () => wrong };
+}
+
+// Why an agent cannot sample this machine; '': it can.
+export function noSampling(folder) {
+	try {
+		execFileSync(wick, ['agent', '--once', '1s', '-o', join(folder, 'try.wick'), '--spool', join(folder, 'try')], { stdio: 'pipe' });
+		return '';
+	} catch (problem) {
+		return String(problem.stderr || problem.message).trim().split('\n')[0];
+	}
 }
 
 export async function startServer(folder, ...options) {
