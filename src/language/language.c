@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "language/remote_pages.h"
 #include "unwind/python_walk.h"
 
 #define MAX_LANGUAGES 8u
+#define COMPARED_BYTES 1024u /* of a stack */
 
 struct languages {
 	void *files[MAX_LANGUAGES]; /* by place in the table */
@@ -144,32 +146,56 @@ int interpreter_walk(struct interpreter *interpreter, pid_t tid, uint64_t thread
 	return walk(interpreter, &reader, thread_pointer, words, capacity, ret_count);
 }
 
-int interpreter_walk_sampled(struct interpreter *interpreter, pid_t tid,
-			     const struct language_sample *sample, struct language_calls *calls)
+/* The calls of a sample; the memory is read through `reader`. */
+static int walk_sampled(struct interpreter *interpreter, const struct python_reader *reader,
+			const struct language_sample *sample, struct language_calls *calls)
 {
 	const struct language_ops *ops = interpreter->ops;
-	struct remote_pages *pages = &interpreter->languages->pages;
-	struct python_reader reader = {remote_pages_read, pages};
 	int end;
 
-	calls->count = 0;
-	calls->evidence = LANGUAGE_UNKNOWN;
-	if (!ops->sampled_thread)
-		return PYTHON_NO_THREAD;
-	remote_pages_begin(pages, tid);
 	if (calls->thread_pointer == 0)
-		calls->thread_pointer = ops->sampled_thread(interpreter->self, &reader, sample);
+		calls->thread_pointer = ops->sampled_thread(interpreter->self, reader, sample);
 	if (calls->thread_pointer == 0)
 		return PYTHON_NO_THREAD;
-	end = walk(interpreter, &reader, calls->thread_pointer, calls->words, calls->capacity,
+	end = walk(interpreter, reader, calls->thread_pointer, calls->words, calls->capacity,
 		   &calls->count);
 	if (calls->count > 0)
-		calls->evidence = ops->compare(interpreter->self, &reader, sample,
+		calls->evidence = ops->compare(interpreter->self, reader, sample,
 					       calls->thread_pointer, calls->words[0]);
 	for (uint32_t i = 0; i < calls->count; i++)
 		calls->words[i] = ops->keep(interpreter->self, calls->words[i]);
 	if (end == PYTHON_NO_THREAD)
 		calls->thread_pointer = 0; /* it has ended, or its process runs another program */
+	return end;
+}
+
+int interpreter_walk_sampled(struct interpreter *interpreter, pid_t tid,
+			     const struct language_sample *sample, struct language_calls *calls)
+{
+	struct remote_pages *pages = &interpreter->languages->pages;
+	struct python_reader reader = {remote_pages_read, pages};
+	uint8_t stack[COMPARED_BYTES];
+	size_t bytes = sample->stack_bytes < sizeof(stack) ? sample->stack_bytes : sizeof(stack);
+	const struct remote_last last = {sample->sp, stack, bytes};
+	int end;
+
+	calls->count = 0;
+	calls->evidence = LANGUAGE_UNKNOWN;
+	calls->is_changed = false;
+	if (!interpreter->ops->sampled_thread)
+		return PYTHON_NO_THREAD;
+	remote_pages_begin_with(pages, tid, &last);
+	if (remote_pages_has_last(pages) && memcmp(stack, sample->stack, bytes) != 0) {
+		calls->is_changed = true;
+		return PYTHON_TORN;
+	}
+	end = walk_sampled(interpreter, &reader, sample, calls);
+	if (calls->count == 0)
+		return end;
+	calls->is_changed = calls->evidence == LANGUAGE_DIFFERS || !remote_pages_end(pages) ||
+			    memcmp(stack, sample->stack, bytes) != 0;
+	if (calls->is_changed)
+		calls->count = 0;
 	return end;
 }
 

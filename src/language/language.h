@@ -66,6 +66,9 @@ struct language_sample {
 	const uint64_t *words;
 	size_t count;
 	uint64_t pc;
+	uint64_t sp;
+	const uint64_t *stack; /* the words on the stack alone, from sp on */
+	size_t stack_bytes;
 };
 
 /* What a sample says about the innermost call of its thread that was read after it. */
@@ -81,7 +84,8 @@ struct language_calls {
 	uint64_t thread_pointer; /* of the thread; 0: it is looked for in the sample */
 	uint64_t *words;
 	uint32_t capacity;
-	uint32_t count;                  /* 0 if the walk failed */
+	uint32_t count;                  /* 0 if the walk failed, or the stack is another one */
+	bool is_changed;                 /* the stack is not as it was in the sample */
 	enum language_evidence evidence; /* whether the sample agrees with them */
 };
 

@@ -18,16 +18,21 @@ static struct remote_part joined(struct remote_part one, struct remote_part othe
 				    one.end > other.end ? one.end : other.end};
 }
 
-/* Reads what the last round used in one system call: the same frames are probably read again. */
+/*
+ * Reads what the last round used in one system call: the same frames are probably read again. The
+ * kernel copies the parts in this order.
+ */
 static void read_ahead(struct remote_pages *pages)
 {
-	struct iovec here[REMOTE_PAGES];
-	struct iovec there[REMOTE_PAGES];
+	struct iovec here[REMOTE_PAGES + 1];
+	struct iovec there[REMOTE_PAGES + 1];
 	size_t places[REMOTE_PAGES];
 	size_t count = 0;
+	size_t last = pages->last.bytes > 0;
+	size_t i;
 	ssize_t read = 0;
 
-	for (size_t i = 0; i < REMOTE_PAGES; i++) {
+	for (i = 0; i < REMOTE_PAGES; i++) {
 		struct remote_part part = pages->tags[i].needed;
 		uint64_t address = pages->tags[i].address + part.start;
 
@@ -37,22 +42,50 @@ static void read_ahead(struct remote_pages *pages)
 		there[count] = (struct iovec){(void *)(uintptr_t)address, part.end - part.start};
 		places[count++] = i;
 	}
+	here[count] = (struct iovec){pages->last.copy, pages->last.bytes};
+	there[count] = (struct iovec){(void *)(uintptr_t)pages->last.address, pages->last.bytes};
 	if (count > 1)
-		read = process_vm_readv(pages->pid, here, count, there, count, 0);
-	for (size_t i = 0; i < count && read >= (ssize_t)here[i].iov_len; i++) {
+		read = process_vm_readv(pages->pid, here, count + last, there, count + last, 0);
+	for (i = 0; i < count && read >= (ssize_t)here[i].iov_len; i++) {
 		read -= (ssize_t)here[i].iov_len;
 		pages->tags[places[i]].round = pages->round + 1;
 		pages->tags[places[i]].has = pages->tags[places[i]].needed;
 		pages->tags[places[i]].is_ahead = true;
 	}
+	pages->is_last_read = last && count > 1 && i == count && read == (ssize_t)pages->last.bytes;
 }
 
-void remote_pages_begin(struct remote_pages *pages, pid_t pid)
+void remote_pages_begin_with(struct remote_pages *pages, pid_t pid, const struct remote_last *last)
 {
+	pages->last = *last;
+	pages->is_last_read = false;
 	if (pages->pid == pid && pages->round > 0)
 		read_ahead(pages);
 	pages->pid = pid;
 	pages->round++;
+}
+
+void remote_pages_begin(struct remote_pages *pages, pid_t pid)
+{
+	static const struct remote_last none = {0};
+
+	remote_pages_begin_with(pages, pid, &none);
+}
+
+bool remote_pages_has_last(const struct remote_pages *pages)
+{
+	return pages->is_last_read;
+}
+
+bool remote_pages_end(struct remote_pages *pages)
+{
+	struct iovec here = {pages->last.copy, pages->last.bytes};
+	struct iovec there = {(void *)(uintptr_t)pages->last.address, pages->last.bytes};
+
+	if (!pages->is_last_read)
+		pages->is_last_read = process_vm_readv(pages->pid, &here, 1, &there, 1, 0) ==
+				      (ssize_t)pages->last.bytes;
+	return pages->is_last_read;
 }
 
 /* Reads a part of a page to its place. */
@@ -68,6 +101,7 @@ static bool read_part(struct remote_pages *pages, size_t place, uint64_t address
 		tag->needed = (struct remote_part){REMOTE_PAGE, 0};
 	}
 	tag->round = tag->used = 0;
+	pages->is_last_read = false;
 	if (process_vm_readv(pages->pid, &here, 1, &there, 1, 0) != (ssize_t)here.iov_len)
 		return false;
 	tag->round = pages->round;

@@ -10,6 +10,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -32,9 +33,18 @@ struct remote_tag {
 	bool is_varied;            /* what is needed differs between rounds */
 };
 
+/* A part of memory that is read last. */
+struct remote_last {
+	uint64_t address;
+	void *copy;
+	size_t bytes; /* 0: there is none */
+};
+
 struct remote_pages {
 	pid_t pid;
 	uint64_t round;
+	struct remote_last last;
+	bool is_last_read; /* and nothing was read after it */
 	struct remote_tag tags[REMOTE_PAGES];
 	uint8_t bytes[REMOTE_PAGES][REMOTE_PAGE];
 };
@@ -42,6 +52,15 @@ struct remote_pages {
 /* Empties the cache, except for what is read ahead. pid may be a thread. *pages must be zeroed
  * before the first call. */
 void remote_pages_begin(struct remote_pages *pages, pid_t pid);
+/*
+ * The same, and copies one more part, in the same system call where possible. last->copy must stay
+ * valid until remote_pages_end().
+ */
+void remote_pages_begin_with(struct remote_pages *pages, pid_t pid, const struct remote_last *last);
+/* Whether that part is there already. The whole round may still need more than was read ahead. */
+bool remote_pages_has_last(const struct remote_pages *pages);
+/* Copies that part again if something was read after it. False if it cannot be read. */
+bool remote_pages_end(struct remote_pages *pages);
 
 /* A python_read_fn. */
 bool remote_pages_read(void *pages, uint64_t address, void *ret, uint32_t size);

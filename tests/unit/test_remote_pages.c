@@ -140,6 +140,54 @@ static void words_may_cross_pages(void **state)
 	}
 }
 
+static void a_last_part_comes_with_what_was_needed(void **state)
+{
+	struct given *given = *state;
+	uint64_t copy[4] = {0};
+	const struct remote_last last = {(uint64_t)(uintptr_t)&given->memory[7 * WORDS], copy,
+					 sizeof(copy)};
+
+	read_all(given, 5);
+	remote_pages_begin_with(&given->pages, getpid(), &last);
+	assert_int_equal(calls, PAGES + 1);
+	assert_true(remote_pages_has_last(&given->pages));
+	assert_int_equal(copy[3], 7 * WORDS + 3);
+	read_all(given, 5);
+	assert_true(remote_pages_end(&given->pages));
+	assert_int_equal(calls, PAGES + 1);
+}
+
+static void a_last_part_is_copied_again_if_more_was_needed(void **state)
+{
+	struct given *given = *state;
+	uint64_t copy[4] = {0};
+	const struct remote_last last = {(uint64_t)(uintptr_t)&given->memory[7 * WORDS], copy,
+					 sizeof(copy)};
+
+	expect(given, 5, 5);
+	expect(given, WORDS + 5, WORDS + 5);
+	remote_pages_begin_with(&given->pages, getpid(), &last);
+	given->memory[7 * WORDS] = 77;
+	expect(given, 2 * WORDS, 2 * WORDS);
+	assert_false(remote_pages_has_last(&given->pages));
+	assert_true(remote_pages_end(&given->pages));
+	assert_int_equal(copy[0], 77);
+}
+
+static void a_last_part_that_cannot_be_read_is_missed(void **state)
+{
+	struct given *given = *state;
+	uint64_t copy[4];
+	const struct remote_last last = {REMOTE_PAGE, copy, sizeof(copy)};
+
+	read_all(given, 5);
+	remote_pages_begin_with(&given->pages, getpid(), &last);
+	assert_false(remote_pages_has_last(&given->pages));
+	read_all(given, 5);
+	assert_int_equal(calls, PAGES + 1);
+	assert_false(remote_pages_end(&given->pages));
+}
+
 static void memory_that_is_not_there_is_refused(void **state)
 {
 	struct given *given = *state;
@@ -161,6 +209,12 @@ int main(void)
 			where_other_parts_are_needed_in_turns_all_of_them_are_read, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(words_may_cross_pages, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_last_part_comes_with_what_was_needed, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_last_part_is_copied_again_if_more_was_needed,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_last_part_that_cannot_be_read_is_missed, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(memory_that_is_not_there_is_refused, set_up,
 						tear_down),
 	};

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -26,7 +25,6 @@
 
 #define LOCK_NS (50 * NS_PER_US) /* that a reader waits: the thread runs on meanwhile */
 #define LATE_NS NS_PER_MS        /* a thread that runs has long moved on */
-#define COMPARED_BYTES 1024u     /* of a stack */
 #define THREADS 1024u            /* whose thread pointer is remembered */
 #define TRIES 32u                /* to find that of a thread; later one sample in this many */
 #define QUEUE_MAX 65536u         /* samples that wait for a drain */
@@ -193,25 +191,13 @@ static bool read_words(const struct sample_calls *calls, struct ring_calls *ring
 		return false;
 	memcpy(ring->sample, registers.values, sizeof(registers.values));
 	memcpy(ring->sample + UNWIND_REGISTERS, sample->stack, stack_words * sizeof(uint64_t));
-	*ret = (struct language_sample){
-		.words = ring->sample, .count = UNWIND_REGISTERS + stack_words, .pc = registers.pc};
+	*ret = (struct language_sample){.words = ring->sample,
+					.count = UNWIND_REGISTERS + stack_words,
+					.pc = registers.pc,
+					.sp = registers.values[UNWIND_NATIVE.sp_register],
+					.stack = ring->sample + UNWIND_REGISTERS,
+					.stack_bytes = stack_words * sizeof(uint64_t)};
 	return true;
-}
-
-/*
- * Whether the stack of a thread is as it was in the sample. A thread that has run on has other
- * return addresses and variables there.
- */
-static bool is_unchanged(const struct language_sample *sample, pid_t tid)
-{
-	uint8_t now[COMPARED_BYTES];
-	uint64_t sp = sample->words[UNWIND_NATIVE.sp_register];
-	size_t size = (sample->count - UNWIND_REGISTERS) * sizeof(uint64_t);
-	struct iovec here = {now, size < sizeof(now) ? size : sizeof(now)};
-	struct iovec there = {(void *)(uintptr_t)sp, here.iov_len};
-
-	return process_vm_readv(tid, &here, 1, &there, 1, 0) == (ssize_t)here.iov_len &&
-	       memcmp(now, sample->words + UNWIND_REGISTERS, here.iov_len) == 0;
 }
 
 static void put(struct call_queue *queue, const struct read_calls *calls)
@@ -249,11 +235,8 @@ static uint32_t walk(struct sample_calls *calls, struct ring_calls *ring,
 		return 0;
 	(void)interpreter_walk_sampled(process->interpreter, sample->tid, &words, &read);
 	thread->thread_pointer = read.thread_pointer;
-	if (read.count == 0 ||
-	    (read.evidence != LANGUAGE_DIFFERS && is_unchanged(&words, sample->tid)))
-		return read.count;
-	calls->changed++;
-	return 0;
+	calls->changed += read.is_changed;
+	return read.count;
 }
 
 /* Reads the calls of a process with an interpreter; the lock is held. */
