@@ -135,16 +135,37 @@ UNWIND_INLINE bool unwind_ends_with_call(uint64_t bytes)
 	       second == 0x94ff;                                         /* far(%reg,%reg) */
 }
 
+/* Reads 8 bytes of code near a call. */
+UNWIND_INLINE bool unwind_read_call(const struct unwind_reader *reader, uint64_t address,
+				    uint64_t *ret)
+{
+	if (reader->read_call)
+		return reader->read_call(reader->context, address, ret);
+	return reader->read_code && reader->read_code(reader->context, address, ret);
+}
+
 /* Whether an address follows a call, on a CPU whose calls push it. */
 UNWIND_INLINE bool unwind_follows_call(const struct unwind_reader *reader, uint64_t address)
 {
 	uint64_t bytes;
 
-	if (reader->read_call)
-		return reader->read_call(reader->context, address - 8, &bytes) &&
-		       unwind_ends_with_call(bytes);
-	return reader->read_code && reader->read_code(reader->context, address - 8, &bytes) &&
-	       unwind_ends_with_call(bytes);
+	return unwind_read_call(reader, address - 8, &bytes) && unwind_ends_with_call(bytes);
+}
+
+/*
+ * How many bytes above sp the return address is if all that is left of a function is to remove its
+ * frame and to return: add $n, %rsp; ret. That is what follows the call in stubs that programs
+ * generate, such as those of Python's -X perf. -1: the code is different.
+ */
+UNWIND_INLINE int unwind_removed_bytes(const struct unwind_reader *reader, uint64_t pc)
+{
+	uint64_t bytes;
+
+	if (!unwind_read_call(reader, pc, &bytes))
+		return -1;
+	if ((bytes & 0xf8ff) == 0xd0ff) /* interrupted before its call: call *%reg */
+		bytes >>= 16;
+	return (bytes & 0xff80ffffff) == 0xc300c48348 ? (int)(bytes >> 24 & 0x7f) : -1;
 }
 
 #endif

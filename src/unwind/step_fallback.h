@@ -108,6 +108,21 @@ UNWIND_INLINE enum unwind_end unwind_pushed_leaf(const struct unwind_limits *lim
 	return UNWIND_NO_RULE;
 }
 
+/* The caller of code that is about to return, where calls push the return address. */
+UNWIND_INLINE enum unwind_end unwind_returning(const struct unwind_limits *limits,
+					       const struct unwind_reader *reader,
+					       struct unwind_frame *frame)
+{
+	int removed = unwind_removed_bytes(reader, frame->pc);
+	uint64_t place = frame->sp + (uint64_t)removed;
+	uint64_t ra;
+
+	if (removed < 0 || !reader->read(reader->context, place, &ra) ||
+	    !unwind_maybe_code(limits, reader, ra))
+		return UNWIND_NO_RULE;
+	return unwind_enter(limits, frame, place + 8, ra);
+}
+
 UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *limits,
 						  const struct unwind_reader *reader,
 						  struct unwind_frame *frame)
@@ -125,6 +140,9 @@ UNWIND_INLINE enum unwind_end unwind_without_rule(const struct unwind_limits *li
 			return UNWIND_UNREADABLE;
 		return unwind_enter(limits, frame, frame->sp + 8, ra);
 	}
+	if (limits->arch->record_ends_frame && !frame->guessed && !frame->sp_guessed &&
+	    unwind_returning(limits, reader, frame) == UNWIND_GOING)
+		return UNWIND_GOING;
 	frame->guessed = true;
 	if (frame->exact && unwind_is_start(limits->arch, reader, frame->pc))
 		return UNWIND_ROOT;

@@ -10,6 +10,7 @@ import tempfile
 import pytest
 from conftest import LONG, ROOT
 
+from ebpf import needs_ebpf
 from test_python_frames import python_calls, samples_of
 
 sys.path.insert(0, str(ROOT / "tests/python"))
@@ -60,11 +61,12 @@ def command_of_python():
     return command
 
 
-@pytest.mark.parametrize("mode", ("auto", "off"))
-def test_calls_are_whole_and_shown_once(wick, python, tmp_path, mode):
+@pytest.mark.parametrize("engine,mode", [("ptrace", "auto"), ("ptrace", "off"),
+                                         pytest.param("ebpf", "off", marks=needs_ebpf)])
+def test_calls_are_whole_and_shown_once(wick, python, tmp_path, engine, mode):
     program = tmp_path / "listed.py"
     program.write_text(PROGRAM)
-    recording = wick.record([*python, "-X", "perf", program], "--engine", "ptrace", "-F", "499",
+    recording = wick.record([*python, "-X", "perf", program], "--engine", engine, "-F", "499",
                             "--overhead", "off", "--python", mode)
     samples = samples_of(wick, recording)
     for pid in {sample["pid"] for sample in samples}:
@@ -81,6 +83,7 @@ def test_calls_are_whole_and_shown_once(wick, python, tmp_path, mode):
                  for outer, inner in zip(sample["stack"], sample["stack"][1:])}
         assert ("jit", "interpreted") not in pairs
     else:
-        for each in inside:
-            listed = [name for name in each if name.startswith("py::")]
-            assert [name.split(":")[2] for name in listed[:3]] == ["<module>", "outer", "inner"], each
+        # The code that -X perf makes has no unwind table, and interpreters need not use frame pointers.
+        listed = [[name.split(":")[2] for name in each if name.startswith("py::")] for each in inside]
+        whole = [each[:3] == ["<module>", "outer", "inner"] for each in listed]
+        assert whole.count(False) <= len(whole) / 100, [each for each, good in zip(inside, whole) if not good][0]

@@ -680,6 +680,45 @@ static void an_aligned_frame_that_has_given_fp_back_leaves_it_alone(void **state
 	assert_frame(&target, CODE + 0x200, STACK + 80, 0x5678);
 }
 
+/* As Python's -X perf generates them: call *%rcx; add $8, %rsp; ret. */
+static const unsigned char stub[] = {0xff, 0xd1, 0x48, 0x83, 0xc4, 8, 0xc3};
+
+static void a_stub_that_is_about_to_return_needs_no_rule_and_no_frame_pointer(void **state)
+{
+	struct target target;
+
+	for (uint64_t at = 0; at <= 2; at += 2) {
+		target_init(&target, &unwind_x86_64);
+		memcpy(target.code + 0x80, stub, sizeof(stub));
+		target.frame.pc += at;
+		target.frame.exact = at == 0;
+		target.frame.fp = 0x1234; /* its callers use it as they like */
+		target.stack[1] = CODE + 0x200;
+		assert_int_equal(step(&target, NULL), UNWIND_GOING);
+		assert_frame(&target, CODE + 0x200, STACK + 16, 0x1234);
+		assert_false(target.frame.guessed);
+	}
+}
+
+static void a_stub_is_not_believed_where_sp_is_a_guess_or_no_code_is_above(void **state)
+{
+	struct target target;
+
+	for (int i = 0; i < 2; i++) {
+		target_init(&target, &unwind_x86_64);
+		memcpy(target.code + 0x80, stub, sizeof(stub));
+		target.frame.pc += 2;
+		target.frame.exact = false;
+		target.frame.guessed = i == 0;
+		target.frame.fp = STACK + 32;
+		target.stack[1] = i == 0 ? CODE + 0x200 : 77;
+		target.stack[4] = STACK + 64;
+		target.stack[5] = CODE + 0x300;
+		assert_int_equal(step(&target, NULL), UNWIND_GOING);
+		assert_frame(&target, CODE + 0x300, STACK + 48, STACK + 64);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -717,6 +756,8 @@ int main(void)
 		cmocka_unit_test(an_aligned_frame_that_has_given_fp_back_leaves_it_alone),
 		cmocka_unit_test(a_zero_that_a_guess_has_led_to_is_no_root),
 		cmocka_unit_test(a_caller_of_unknown_code_is_found_by_its_record),
+		cmocka_unit_test(a_stub_that_is_about_to_return_needs_no_rule_and_no_frame_pointer),
+		cmocka_unit_test(a_stub_is_not_believed_where_sp_is_a_guess_or_no_code_is_above),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
