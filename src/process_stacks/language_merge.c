@@ -111,7 +111,7 @@ uint32_t language_merge(const struct language_merge *merge, uint64_t *ret)
 	uint32_t count;
 	uint32_t at = 0;
 
-	if (loops == 0)
+	if (loops == 0 && (from_root || merge->word_count == 0))
 		return 0;
 	count = put_calls(merge, &at, late, ret);
 	for (uint32_t i = 0; i < merge->count; i++) {

@@ -48,8 +48,8 @@ bool language_merge_has_loop(const struct language_merge *merge);
 bool language_merge_fits(const struct language_merge *merge);
 
 /*
- * Writes the merged stack, leaf first; it has room for all of both. Returns the number, or 0 if the
- * stack has no loop.
+ * Writes the merged stack, leaf first; it has room for all of both. Returns the number, or 0 if a
+ * whole stack has no loop. In others, the loops are among the missing frames.
  */
 uint32_t language_merge(const struct language_merge *merge, uint64_t *ret);
 

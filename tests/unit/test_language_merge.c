@@ -94,6 +94,30 @@ static void calls_of_missing_frames_are_at_the_gap(void **state)
 	assert_memory_equal(merged, expected, sizeof(expected));
 }
 
+static void calls_of_a_stack_that_was_cut_before_its_loops_are_above_it(void **state)
+{
+	static const struct merge_case cut[] = {
+		{{5, 6, 7}, {A, C}, {5, 6, 7, A, C}},
+		{{5, 6, 7}, {0}, {0}},
+	};
+	static const uint64_t pcs[] = {5, LANGUAGE_MERGE_GAP, 7};
+	static const uint64_t words[] = {A, C, D};
+	static const uint64_t expected[] = {5, A, C, D, LANGUAGE_MERGE_GAP, 7};
+	struct language_merge merge = {.loops = loops,
+				       .loop_count = 2,
+				       .pcs = pcs,
+				       .count = 3,
+				       .words = words,
+				       .word_count = 3,
+				       .whole = true};
+	uint64_t merged[2 * MOST];
+
+	(void)state;
+	EXPECT(cut, false, false);
+	assert_int_equal(language_merge(&merge, merged), sizeof(expected) / sizeof(expected[0]));
+	assert_memory_equal(merged, expected, sizeof(expected));
+}
+
 static void the_function_that_works_for_a_loop_is_left_out(void **state)
 {
 	static const struct merge_case cases[] = {
@@ -210,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_loop_is_replaced_by_its_calls),
 		cmocka_unit_test(calls_of_missing_frames_are_at_the_gap),
+		cmocka_unit_test(calls_of_a_stack_that_was_cut_before_its_loops_are_above_it),
 		cmocka_unit_test(the_function_that_works_for_a_loop_is_left_out),
 		cmocka_unit_test(a_loop_that_has_just_begun_stays),
 		cmocka_unit_test(calls_without_a_loop_of_their_own_stay_in_order),
