@@ -51,6 +51,11 @@ static const struct python_structs layouts[] = {
 			     .small_keys = true}},
 	{LAYOUT, .objects = {.modules = 16,
 			     .class_keys = CLASS_KEYS,
+			     .attributes = PYTHON_ATTRIBUTES_TAGGED,
+			     .small_keys = true,
+			     .digit_shift = 3}},
+	{LAYOUT, .objects = {.modules = 16,
+			     .class_keys = CLASS_KEYS,
 			     .values = 8,
 			     .attributes = PYTHON_ATTRIBUTES_INSIDE,
 			     .small_keys = true,
@@ -147,6 +152,9 @@ static uint64_t make_thread(struct world *world, uint64_t name, uint64_t tid)
 	if (world->structs->objects.attributes == PYTHON_ATTRIBUTES_BEFORE) {
 		put(world, THREAD_CLASS + 168, 1u << 4);
 		put(world, before, values);
+	} else if (world->structs->objects.attributes == PYTHON_ATTRIBUTES_TAGGED) {
+		put(world, THREAD_CLASS + 168, 1u << 4);
+		put(world, before + 8, values - 1);
 	} else {
 		put(world, THREAD_CLASS + 168, 1u << 4 | 1u << 2);
 		put(world, THREAD_CLASS + 32, 16);

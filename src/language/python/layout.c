@@ -41,7 +41,7 @@ static const struct python_structs tables[] = {
 	},
 	{
 		.frames = {.version = 0x030a,
-			   .gil = PYTHON_NO_OFFSET,
+			   .gil = 352,
 			   .interpreters = 32,
 			   .interpreter_next = 0,
 			   .threads = 8,
@@ -62,6 +62,7 @@ static const struct python_structs tables[] = {
 			 .ascii_bytes = 48,
 			 .unicode_bytes = 72,
 			 .line_format = PYTHON_LINES_3_10},
+		.objects = {.modules = 856, .attributes = PYTHON_ATTRIBUTES_DICT},
 	},
 	{
 		.frames = {.version = 0x030b,
@@ -94,7 +95,7 @@ static const struct python_structs tables[] = {
 	},
 	{
 		.frames = {.version = 0x030c,
-			   .gil = PYTHON_NO_OFFSET,
+			   .gil = 384,
 			   .interpreters = 40,
 			   .interpreter_next = 0,
 			   .threads = 72,
@@ -117,6 +118,11 @@ static const struct python_structs tables[] = {
 			 .ascii_bytes = 40,
 			 .unicode_bytes = 56,
 			 .line_format = PYTHON_LINES_3_11},
+		.objects = {.modules = 944,
+			    .class_keys = 880,
+			    .attributes = PYTHON_ATTRIBUTES_TAGGED,
+			    .small_keys = true,
+			    .digit_shift = 3},
 	},
 };
 

@@ -41,6 +41,8 @@ enum python_attributes {
 	PYTHON_ATTRIBUTES_DICT,   /* in a dictionary, at an offset that their class states */
 	PYTHON_ATTRIBUTES_BEFORE, /* in an array or a dictionary; pointers before the object (3.11)
 				   */
+	PYTHON_ATTRIBUTES_TAGGED, /* one pointer before the object; the lowest bit: an array (3.12)
+				   */
 	PYTHON_ATTRIBUTES_INSIDE, /* in the object, or in a dictionary (since 3.13) */
 };
 

@@ -171,7 +171,11 @@ static bool open_managed(const struct objects *objects, uint64_t object, uint64_
 		if (values != 0)
 			return open_class_keys(objects, class, values, ret);
 	}
-	return word_at(objects, object - BEFORE_DICT, &dict) && open_dict(objects, dict, ret);
+	if (!word_at(objects, object - BEFORE_DICT, &dict))
+		return false;
+	if (objects->structs->objects.attributes == PYTHON_ATTRIBUTES_TAGGED && (dict & 1))
+		return open_class_keys(objects, class, dict + 1, ret);
+	return open_dict(objects, dict, ret);
 }
 
 /* Attributes in the object: a word that ends with a flag, which says whether they still count. */
