@@ -4,6 +4,7 @@
 #include "unwind/arch/native.h"
 #include "unwind/module.h"
 #include "unwind/step.h"
+#include "unwind/step_plain.h"
 
 /*
  * One walk. The stacks are those of the thread with their lower ends raised to the current position
@@ -98,14 +99,33 @@ UNWIND_INLINE struct found learn_rule(struct walk *walk, uint64_t pc)
 	return (struct found){unwind_module_rule(module, pc), true};
 }
 
+/* Whether the walk can take a rule without looking at each of its parts. */
+static bool is_plain(const struct unwind_rule *rule)
+{
+	int64_t ra_at = (int64_t)rule->cfa_offset + rule->ra_offset;
+
+	return unwind_rule_is_plain(rule) && rule->ra_offset % 8 == 0 && rule->fp_offset % 8 == 0 &&
+	       UNWIND_NATIVE.cfa_alignment % 8 == 0 && ra_at >= INT16_MIN && ra_at <= INT16_MAX;
+}
+
 static __attribute__((noinline)) void fill_cache(struct walk *walk, uint64_t pc,
 						 struct unwind_cached *cached)
 {
 	struct found found = learn_rule(walk, pc);
 
-	cached->pc = pc;
+	cached->after = pc + 1;
 	cached->is_code = found.is_code;
 	cached->rule = found.rule ? *found.rule : (struct unwind_rule){.cfa = UNWIND_CFA_NONE};
+	cached->is_plain = found.rule && is_plain(found.rule);
+	cached->ra_at = (int16_t)(cached->rule.cfa_offset + cached->rule.ra_offset);
+}
+
+/* The place of a rule: the walk waits for this, so it is short. */
+UNWIND_INLINE struct unwind_cached *place_of(struct unwind_thread *memory, uint64_t after)
+{
+	uint64_t mixed = after ^ after >> UNWIND_CACHE_BITS;
+
+	return &memory->cache[mixed & ((1u << UNWIND_CACHE_BITS) - 1)];
 }
 
 /* The rule for a pc, from the thread's cache if possible. */
@@ -115,16 +135,18 @@ UNWIND_INLINE struct found find_rule(struct walk *walk, uint64_t pc)
 
 	if (!walk->memory || walk->memory->no_cache)
 		return learn_rule(walk, pc);
-	/* 2^64 / golden ratio: its high bits differ for pcs that are close together. */
-	cached = &walk->memory->cache[(pc * 0x9e3779b97f4a7c15ull) >> (64 - UNWIND_CACHE_BITS)];
-	if (cached->pc != pc)
+	cached = place_of(walk->memory, pc + 1);
+	if (cached->after != pc + 1)
 		fill_cache(walk, pc, cached);
 	return (struct found){&cached->rule, cached->is_code};
 }
 
-/* Stores a frame and where its caller was found. */
+/*
+ * Stores a frame and where its caller was found. A step without slots may depend on fp, unless a
+ * rule says that the thread began there.
+ */
 UNWIND_INLINE void remember(struct walk *walk, const struct unwind_frame *frame,
-			    const struct unwind_slots *slots)
+			    const struct unwind_slots *slots, bool is_root)
 {
 	bool plain = !frame->exact && !frame->sp_guessed && !frame->fp_lost;
 
@@ -134,17 +156,8 @@ UNWIND_INLINE void remember(struct walk *walk, const struct unwind_frame *frame,
 		.fp = frame->fp,
 		.ra_slot = plain ? slots->ra : 0,
 		.fp_slot = slots->fp,
-		.by_fp = slots->by_fp,
+		.by_fp = slots->by_fp || (slots->ra == 0 && !is_root),
 	};
-}
-
-/* Whether the caller of anchor is still the next one, towards the root. */
-UNWIND_INLINE bool leads_to(uint64_t mask, uint64_t high, const struct unwind_anchor *anchor,
-			    const struct unwind_anchor *next)
-{
-	if (anchor->ra_slot == 0 || next->sp > high || (load(anchor->ra_slot) & mask) != next->pc)
-		return false;
-	return (anchor->fp_slot ? load(anchor->fp_slot) : anchor->fp) == next->fp;
 }
 
 /*
@@ -155,25 +168,43 @@ UNWIND_INLINE bool leads_to(uint64_t mask, uint64_t high, const struct unwind_an
 static void follow_anchors(struct walk *walk, struct unwind_frame *frame)
 {
 	struct unwind_thread *memory = walk->memory;
-	const struct unwind_anchor *anchors = memory->anchors;
+	struct unwind_anchor *anchors = memory->anchors;
 	struct unwind_trace *trace = walk->trace;
 	uint64_t mask = ~walk->limits.pac_mask;
-	uint64_t *pcs = trace->pcs;
-	uint32_t count = trace->count;
+	uint64_t high = frame->high;
+	uint64_t fp = frame->fp;
+	uint64_t *pcs = trace->pcs + trace->count;
+	int32_t room = (int32_t)(trace->capacity - trace->count);
 	int32_t at = walk->cursor;
 	int32_t met;
+	int32_t last;
 
 	while (at >= 0 && anchors[at].sp < frame->sp)
 		at--;
 	walk->cursor = at;
 	if (at < 0 || anchors[at].sp != frame->sp || anchors[at].pc != frame->pc ||
-	    anchors[at].fp != frame->fp)
+	    (anchors[at].fp_matters && anchors[at].fp != fp))
 		return;
 	met = at;
-	while (at > 0 && count < trace->capacity &&
-	       leads_to(mask, frame->high, &anchors[at], &anchors[at - 1]))
-		pcs[count++] = anchors[--at].pc;
-	trace->count = count;
+	last = at > room ? at - room : 0;
+	anchors[at].fp = fp;
+	while (at > last) {
+		const struct unwind_anchor *from = &anchors[at];
+		struct unwind_anchor *to = &anchors[at - 1];
+
+		if (from->ra_slot == 0 || to->sp > high || (load(from->ra_slot) & mask) != to->pc)
+			break;
+		if (from->fp_slot)
+			fp = load(from->fp_slot);
+		if (to->fp != fp) {
+			if (to->fp_matters)
+				break;
+			to->fp = fp;
+		}
+		*pcs++ = to->pc;
+		at--;
+	}
+	trace->count += (uint32_t)(met - at);
 	memory->reused += (uint32_t)(met - at);
 	frame->pc = anchors[at].pc;
 	frame->sp = anchors[at].sp;
@@ -194,6 +225,7 @@ static void keep_anchors(struct walk *walk)
 	struct unwind_thread *memory = walk->memory;
 	uint32_t fresh = walk->fresh_count;
 	uint32_t count = walk->kept + fresh;
+	bool caller_matters;
 
 	if (walk->kept > 0 && walk->trace->end == UNWIND_ROOT && walk->trace->count != count)
 		count = 0; /* the walk ended before the root: this one must find it */
@@ -203,8 +235,14 @@ static void keep_anchors(struct walk *walk)
 		count = walk->trace->end == UNWIND_ROOT ? UNWIND_ANCHORS : 0;
 	memory->anchor_count = count;
 	memory->whole = walk->trace->end == UNWIND_ROOT && walk->trace->count == count;
-	for (uint32_t i = walk->kept; i < count; i++)
-		memory->anchors[i] = memory->fresh[--fresh % UNWIND_ANCHORS];
+	for (uint32_t i = walk->kept; i < count; i++) {
+		struct unwind_anchor *anchor = &memory->anchors[i];
+
+		*anchor = memory->fresh[--fresh % UNWIND_ANCHORS];
+		/* What the first one leads to is unknown, if it leads anywhere. */
+		caller_matters = i > 0 ? anchor[-1].fp_matters : anchor->ra_slot != 0;
+		anchor->fp_matters = anchor->by_fp || (caller_matters && anchor->fp_slot == 0);
+	}
 }
 
 /* One frame up, beyond what is known from the last stack. */
@@ -221,8 +259,83 @@ UNWIND_INLINE enum unwind_end advance(struct walk *walk, const struct unwind_rea
 	end = unwind_step(&walk->limits, reader, found.rule, frame, anchored ? &slots : NULL);
 	walk->trace->guessed += frame->guessed;
 	if (anchored && walk->kept == 0)
-		remember(walk, &before, &slots);
+		remember(walk, &before, &slots,
+			 end == UNWIND_ROOT && found.rule && found.rule->ra == UNWIND_RA_ROOT);
 	return end;
+}
+
+/*
+ * Walks on while frames and rules are plain: nearly all are, except the first. Same as advance(),
+ * with what the walk waits for in registers. False: this frame is not.
+ */
+UNWIND_INLINE bool walk_plainly(struct walk *walk, struct unwind_frame *frame, bool anchored)
+{
+	struct unwind_thread *memory = walk->memory;
+	struct unwind_trace *trace = walk->trace;
+	uint64_t low = walk->limits.stack.low;
+	uint64_t span = walk->limits.stack.high - low - 7;
+	uint64_t high = frame->high;
+	uint64_t mask = ~walk->limits.pac_mask;
+	uint64_t pc = frame->pc;
+	uint64_t sp = frame->sp;
+	uint64_t fp = frame->fp;
+
+	while (trace->count < trace->capacity) {
+		const struct unwind_cached *cached = place_of(memory, pc);
+		bool by_fp = cached->rule.cfa == UNWIND_CFA_FP;
+		uint64_t base = by_fp ? fp : sp;
+		uint64_t cfa = base + (uint64_t)(int64_t)cached->rule.cfa_offset;
+		uint64_t ra_slot = base + (uint64_t)(int64_t)cached->ra_at;
+		uint64_t fp_slot = 0;
+		uint64_t caller_fp = fp;
+		uint64_t ra;
+
+		if (cached->after != pc || !cached->is_plain || ra_slot - low >= span)
+			break;
+		if (cfa <= sp || cfa > high || (cfa & (UNWIND_NATIVE.cfa_alignment - 1u)) != 0)
+			break;
+		ra = load(ra_slot) & mask;
+		if (cached->rule.fp == UNWIND_FP_AT_CFA) {
+			fp_slot = cfa + (uint64_t)(int64_t)cached->rule.fp_offset;
+			if (fp_slot - low >= span)
+				break;
+			caller_fp = load(fp_slot);
+		}
+		if (ra == 0)
+			break;
+		if (anchored && walk->kept == 0)
+			memory->fresh[walk->fresh_count++ % UNWIND_ANCHORS] =
+				(struct unwind_anchor){
+					.pc = pc,
+					.sp = sp,
+					.fp = fp,
+					.ra_slot = ra_slot,
+					.fp_slot = fp_slot,
+					.by_fp = by_fp,
+				};
+		trace->pcs[trace->count++] = pc = ra;
+		sp = cfa;
+		fp = caller_fp;
+		if (anchored && walk->cursor >= 0 && walk->memory->anchors[walk->cursor].sp <= sp)
+			break; /* it may be known from here */
+	}
+	if (sp == frame->sp)
+		return false;
+	frame->pc = pc;
+	frame->sp = sp;
+	frame->fp = fp;
+	frame->lr_valid = frame->called_first = false;
+	frame->registers = NULL;
+	frame->saved = 0;
+	return true;
+}
+
+/* Whether that can be done from a frame. */
+UNWIND_INLINE bool is_plain_here(const struct walk *walk, const struct unwind_frame *frame)
+{
+	return !frame->exact && !frame->sp_guessed && !frame->fp_lost && !frame->guessed &&
+	       frame->kept_register == 0 && frame->high == walk->limits.stack.high &&
+	       walk->limits.stack.low < frame->high - 7 && walk->memory && !walk->memory->no_cache;
 }
 
 /*
@@ -240,6 +353,7 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 	struct unwind_trace *trace = walk->trace;
 	struct unwind_frame frame = *start; /* its address does not escape, so it is in registers */
 	enum unwind_end end = UNWIND_GOING;
+	bool cached = walk->memory && !walk->memory->no_cache;
 	uint64_t stored;
 	bool was_exact;
 
@@ -252,6 +366,14 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 			frame.pc = met.pc;
 			frame.sp = met.sp;
 			frame.fp = met.fp;
+		}
+		if (cached && is_plain_here(walk, &frame)) {
+			struct unwind_frame next = frame;
+
+			if (walk_plainly(walk, &next, anchored)) {
+				frame = next;
+				continue;
+			}
 		}
 		was_exact = frame.exact;
 		end = advance(walk, &reader, &frame, anchored);
@@ -274,7 +396,7 @@ UNWIND_INLINE void walk_frames(struct walk *walk, const struct unwind_frame *sta
 static void forget(struct unwind_thread *thread, uint64_t generation)
 {
 	for (uint32_t i = 0; i < 1u << UNWIND_CACHE_BITS; i++)
-		if (thread->cache[i].pc != 0) /* pages that were never written use no memory */
+		if (thread->cache[i].after != 0) /* pages that were never written use no memory */
 			thread->cache[i] = (struct unwind_cached){0};
 	thread->anchor_count = 0;
 	thread->generation = generation;

@@ -54,9 +54,11 @@ const struct unwind_modules *unwind_own_publish(struct unwind_own *own,
 
 /* The rule for a pc. */
 struct unwind_cached {
-	uint64_t pc; /* as looked up; 0: free */
+	uint64_t after; /* the pc as looked up, plus one: a return address; 0: free */
 	struct unwind_rule rule;
-	uint32_t is_code;
+	bool is_code;
+	bool is_plain; /* its slots are aligned and relative to sp or fp: see walk_plainly() */
+	int16_t ra_at; /* of the return address, if it is plain, from sp or fp */
 };
 
 /*
@@ -70,6 +72,11 @@ struct unwind_anchor {
 	uint64_t ra_slot; /* 0: the step to the caller must be repeated */
 	uint64_t fp_slot; /* 0: the caller has the same fp */
 	bool by_fp;       /* fp leads to the caller; else only sp does */
+	/*
+	 * Some frame from here to the root is found through this fp. Otherwise it may be any value:
+	 * on x86-64 most code uses the register for other things.
+	 */
+	bool fp_matters;
 };
 
 struct unwind_thread {
