@@ -48,6 +48,15 @@ struct preload_thread {
 	uint64_t ring_words;   /* size in use; a power of two */
 	uint64_t head;         /* total words written; the copy in the slot is for the reader */
 	_Atomic uint32_t busy; /* the thread is in our code: handlers stay out */
+	bool new_failed;       /* the allocation of operator new failed: see heap_new.c */
+
+	/* What each allocation needs is in two cache lines. */
+	uint64_t heap_until;  /* records that end before here need no check */
+	uint64_t inside;      /* frame of the active allocator call, see nested_call.h; 0: none */
+	uint64_t inside_word; /* return address of that call */
+	struct heap_memory *heap; /* tables of the heap; NULL: not yet */
+	uint64_t python_state;    /* what the interpreter keeps about it; 0: not found */
+	uint64_t left_bytes;      /* until the next sampled block, if blocks are sampled */
 
 	/* Ticks */
 	int cpu_timer; /* kernel timer of the thread's CPU time; -1: none */
@@ -90,8 +99,6 @@ struct preload_thread {
 	} parts[PRELOAD_PARTS];
 
 	/* The heap */
-	uint64_t inside;     /* frame of the active allocator call, see nested_call.h; 0: none */
-	uint64_t left_bytes; /* until the next sampled block, if blocks are sampled */
 	/*
 	 * The last sampled block, and left_bytes then: while that is unchanged, it is the last
 	 * block of all.
@@ -105,11 +112,9 @@ struct preload_thread {
 	 * gone. 0: not yet.
 	 */
 	_Atomic uint32_t ending_tid;
-	uint64_t inside_word;    /* return address of that call */
 	const void *inner_block; /* what malloc() or the like returned to operator new */
 	uint64_t new_frame;      /* frame of the active operator new; 0: none */
 	bool new_of_allocator;   /* the allocator has its own operator new */
-	bool new_failed;         /* its allocation failed: see heap_new.c */
 	bool heap_deep;          /* it has had deep stacks */
 	bool heap_small;         /* its tables are small */
 	uint64_t told_rate;      /* sampling rate last reported to the reader */
@@ -118,13 +123,10 @@ struct preload_thread {
 	uint32_t heap_written;   /* frames of the stack written last */
 	uint64_t hooked;         /* like inside, for hooked functions: see hook.h */
 	uint64_t hooked_word;
-	struct heap_memory *heap; /* tables of the heap; NULL: not yet */
 	struct preload_nested nested[PRELOAD_NESTED][PRELOAD_NESTED_WAYS];
 	uint32_t nested_passes; /* calls to skip before the next check, after checks gave no result
 				 */
 	uint32_t nested_passed;
-
-	uint64_t python_state; /* what the interpreter keeps about it; 0: not found */
 
 	/* Stacks: the last one written, and the next. */
 	uint32_t written_count;

@@ -92,6 +92,7 @@ static void reset(struct preload_thread *thread)
 	thread->told_rate = 0;
 	thread->head = atomic_load(&thread->slot->head);
 	thread->heap_tail = atomic_load(&thread->slot->tail);
+	thread->heap_until = 0;
 	thread->heap_numbers = thread->heap_written = 0;
 	thread->random = safe_ticks() * (2ull * index + 1) | 1;
 	heap_sample_next(thread);

@@ -21,7 +21,7 @@
 #include "burn.h"
 #include "wire/session.h"
 
-#define TABLES_BYTES (512ul << 10) /* those of a thread are larger, all else of it is not */
+#define TABLES_BYTES (768ul << 10) /* those of a thread are larger, all else of it is not */
 #define GUARD_BYTES 65536ul
 
 static pthread_barrier_t all_there;

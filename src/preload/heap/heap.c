@@ -6,31 +6,31 @@
 #include <unistd.h>
 
 #include "preload/heap/heap_budget.h"
-#include "preload/heap/heap_memory.h"
 #include "preload/heap/heap_nested.h"
+#include "preload/heap/heap_put.h"
 #include "preload/heap/heap_sample.h"
 #include "preload/heap/heap_total.h"
 #include "preload/heap/hook.h"
-#include "preload/ring.h"
 #include "preload/session_file.h"
 #include "safe/syscall.h"
-#include "safe/thread_pointer.h"
-#include "safe/ticks.h"
 #include "unwind/arch/native.h"
 
 _Atomic uint32_t heap_is_on;
+_Atomic uint32_t heap_detours = HEAP_NOT_ALL | HEAP_NOT_FOUND;
 bool heap_free_stacks;
 
-/* Offset of the CPU number (rseq) from the thread pointer; 0: not available. */
-static ptrdiff_t cpu_offset;
+ptrdiff_t heap_cpu_offset;
+static __thread uint16_t unknown_cpu __attribute__((tls_model("initial-exec"))) =
+	SESSION_CPU_UNKNOWN;
 
 static void find_cpu_offset(void)
 {
 	const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
 	const unsigned int *size = dlsym(RTLD_DEFAULT, "__rseq_size");
 
+	heap_cpu_offset = (ptrdiff_t)((uint64_t)(uintptr_t)&unknown_cpu - safe_thread_pointer());
 	if (offset && size && *size > 0)
-		cpu_offset = *offset + (ptrdiff_t)sizeof(uint32_t);
+		heap_cpu_offset = *offset + (ptrdiff_t)sizeof(uint32_t);
 }
 
 void heap_begin(void)
@@ -50,14 +50,24 @@ void heap_begin(void)
 	hooks_set();
 }
 
+void heap_set_detour(enum heap_detour detour, bool on)
+{
+	if (on)
+		(void)atomic_fetch_or(&heap_detours, (uint32_t)detour);
+	else
+		(void)atomic_fetch_and(&heap_detours, ~(uint32_t)detour);
+}
+
 void heap_resume(void)
 {
 	bool on = (atomic_load(&preload.mode) & SESSION_HEAP) != 0;
+	bool sampled = on && preload.control->heap_sample_bytes;
 
 	heap_free_stacks = on && preload.control->heap_free_stacks;
-	atomic_store(&heap_is_on, !on                                  ? HEAP_OFF
-				  : preload.control->heap_sample_bytes ? HEAP_SAMPLED
-								       : HEAP_ON);
+	heap_set_detour(HEAP_FREE_STACKS, heap_free_stacks);
+	atomic_store(&heap_is_on, !on ? HEAP_OFF : sampled ? HEAP_SAMPLED : HEAP_ON);
+	heap_set_detour(HEAP_SAMPLES, sampled);
+	heap_set_detour(HEAP_NOT_ALL, !on);
 	if (on && atomic_load(&heap_level) != SESSION_HEAP_ALL) {
 		heap_budget_resume();
 		heap_step();
@@ -69,11 +79,15 @@ void heap_step(void)
 	/* Not if it has been switched off. */
 	if (atomic_load(&heap_is_on) >= HEAP_ON)
 		atomic_store(&heap_is_on, HEAP_STEPPED);
+	heap_set_detour(HEAP_NOT_ALL, true);
 }
 
 void heap_end(void)
 {
 	atomic_store(&heap_is_on, HEAP_OFF);
+	heap_set_detour(HEAP_NOT_ALL, true);
+	heap_set_detour(HEAP_SAMPLES, false);
+	heap_set_detour(HEAP_FREE_STACKS, false);
 }
 
 /*
@@ -130,98 +144,21 @@ bool heap_lock_slowly(struct preload_thread *thread)
 	return heap_lock(thread);
 }
 
-static uint16_t current_cpu(void)
-{
-	return cpu_offset ? *(const uint16_t *)(safe_thread_pointer() + (uint64_t)cpu_offset)
-			  : SESSION_CPU_UNKNOWN;
-}
-
-/* The first word of a record. */
-static uint64_t head_of(enum session_record_kind kind, enum session_call call, const void *block)
-{
-	return (uint64_t)kind | (uint64_t)call << 8 | (uint64_t)(uintptr_t)block << 16;
-}
-
-/* An allocation. */
-struct block {
-	const void *address;
-	uint64_t size;
-	enum session_call call;
-};
-
-/*
- * Blocks that are not from the allocator have no slack. Those of operator new may be part of
- * another block or pool: then the allocator must not be queried.
- */
-static uint64_t slack_of(const struct preload_thread *thread, const struct block *block)
-{
-	if (block->call >= SESSION_NEW &&
-	    (block->call >= SESSION_MMAP || block->address != thread->inner_block))
-		return 0;
-	return heap_usable_size(block->address, block->size) - block->size;
-}
-
-/* Inlined, because a call per block takes three nanoseconds. */
-static inline __attribute__((always_inline)) bool put_block(struct preload_thread *thread,
-							    const struct block *block,
-							    uint32_t stack)
-{
-	uint64_t slack = slack_of(thread, block);
-	uint64_t head;
-	struct session_heap *to =
-		(struct session_heap *)heap_claim(thread, SESSION_ALLOC_WORDS, &head);
-
-	if (!to)
-		return false;
-	to->head = head_of(SESSION_ALLOC, block->call, block->address);
-	to->ticks = safe_ticks();
-	to->size = block->size;
-	to->stack = stack;
-	to->cpu = current_cpu();
-	to->slack = (uint16_t)(slack < SESSION_SLACK_MAX ? slack : SESSION_SLACK_MAX);
-	heap_publish(thread, head);
-	return true;
-}
-
-static bool put_alloc(struct preload_thread *thread, const struct heap_site *site,
-		      const struct block *block)
-{
-	struct unwind_frame frame = heap_frame_of(site);
-	uint32_t stack;
-
-	return heap_stack_number(thread, &frame, &stack) && put_block(thread, block, stack);
-}
-
 bool heap_put_range(struct preload_thread *thread, uint64_t begin, uint64_t bytes, uint32_t stack)
 {
-	const struct block range = {(const void *)begin, bytes, SESSION_MMAP};
+	const struct heap_block range = {(const void *)begin, bytes, SESSION_MMAP};
 
-	return put_block(thread, &range, stack);
-}
-
-static bool put_short(struct preload_thread *thread, uint64_t word)
-{
-	uint64_t head;
-	struct session_heap *to =
-		(struct session_heap *)heap_claim(thread, SESSION_HEAP_WORDS, &head);
-
-	if (!to)
-		return false;
-	to->head = word;
-	to->ticks = safe_ticks();
-	heap_publish(thread, head);
-	return true;
+	return heap_put_block(thread, &range, stack);
 }
 
 /* Records a free with its stack. False: no space for either. */
 static bool put_stacked(struct preload_thread *thread, const struct heap_site *site, uint64_t word)
 {
-	struct unwind_frame frame = heap_frame_of(site);
 	struct session_heap *to;
 	uint32_t stack;
 	uint64_t head;
 
-	if (!heap_stack_number(thread, &frame, &stack))
+	if (!heap_stack_number(thread, site, &stack))
 		return false;
 	to = (struct session_heap *)heap_claim(thread, SESSION_STACKED_WORDS, &head);
 	if (!to)
@@ -231,16 +168,6 @@ static bool put_stacked(struct preload_thread *thread, const struct heap_site *s
 	to->size = stack;
 	heap_publish(thread, head);
 	return true;
-}
-
-static void allocated(struct preload_thread *thread, const struct heap_site *site,
-		      const struct block *block)
-{
-	if (!heap_lock(thread))
-		return;
-	if (!put_alloc(thread, site, block))
-		ring_lose(thread, 1, 0);
-	heap_unlock(thread);
 }
 
 /* Records that blocks are sampled from now on. */
@@ -261,7 +188,7 @@ static void put_rate(struct preload_thread *thread, uint64_t rate)
 	heap_unlock(thread);
 }
 
-static bool is_sampled(struct preload_thread *thread, const struct block *block)
+static bool is_sampled(struct preload_thread *thread, const struct heap_block *block)
 {
 	if (block->size < thread->left_bytes) {
 		thread->left_bytes -= block->size;
@@ -274,7 +201,7 @@ static bool is_sampled(struct preload_thread *thread, const struct block *block)
 /* Whether a block is to be recorded when not all are. Otherwise counts it as required. */
 static __attribute__((noinline)) bool is_chosen(struct preload_thread *thread,
 						const struct heap_site *site,
-						const struct block *block)
+						const struct heap_block *block)
 {
 	uint32_t level = atomic_load(&heap_level);
 	uint64_t rate = heap_budget_rate();
@@ -316,7 +243,7 @@ static void note_inner(struct preload_thread *thread, const void *block)
 void heap_allocated(struct preload_thread *thread, const struct heap_site *site,
 		    enum session_call call, const void *block, size_t size)
 {
-	const struct block what = {block, size, call};
+	const struct heap_block what = {block, size, call};
 
 	if (!thread && call < SESSION_NEW && preload_self)
 		note_inner(preload_self, block);
@@ -326,23 +253,14 @@ void heap_allocated(struct preload_thread *thread, const struct heap_site *site,
 		thread->inner_block = block;
 	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) == HEAP_ON ||
 	    is_chosen(thread, site, &what))
-		allocated(thread, site, &what);
-}
-
-static void put_word(struct preload_thread *thread, uint64_t word)
-{
-	if (!heap_lock(thread))
-		return;
-	if (!put_short(thread, word))
-		ring_lose(thread, 1, 0);
-	heap_unlock(thread);
+		heap_put_allocated(thread, site, &what);
 }
 
 /* The first word of a free. */
 static uint64_t free_word(const struct preload_thread *thread, enum session_call call,
 			  const void *block)
 {
-	uint64_t word = head_of(SESSION_FREE, call, block);
+	uint64_t word = heap_head_of(SESSION_FREE, call, block);
 
 	if (atomic_load_explicit(&heap_is_on, memory_order_relaxed) != HEAP_ON &&
 	    heap_sample_is_last(thread, call, block))
@@ -358,7 +276,7 @@ void heap_freed(struct preload_thread *thread, enum session_call call, const voi
 		thread->inner_block = NULL; /* another block may reuse its address */
 	if (preload.control->heap_sample_bytes && !heap_sample_remove(call, block))
 		return;
-	put_word(thread, free_word(thread, call, block));
+	heap_put_word(thread, free_word(thread, call, block));
 }
 
 /* A double free is explained by the stacks of both. */
@@ -367,7 +285,7 @@ static void put_free_stacked(struct preload_thread *thread, const struct heap_si
 {
 	if (!heap_lock(thread))
 		return;
-	if (!put_stacked(thread, site, word) && !put_short(thread, word))
+	if (!put_stacked(thread, site, word) && !heap_put_short(thread, word))
 		ring_lose(thread, 1, 0);
 	heap_unlock(thread);
 }
@@ -389,9 +307,9 @@ bool heap_moves(struct preload_thread *thread, const struct heap_site *site, con
 	if (preload.control->heap_sample_bytes && !heap_sample_remove(SESSION_REALLOC, block))
 		return false;
 	if (heap_free_stacks)
-		put_free_stacked(thread, site, head_of(SESSION_MOVE, SESSION_REALLOC, block));
+		put_free_stacked(thread, site, heap_head_of(SESSION_MOVE, SESSION_REALLOC, block));
 	else
-		put_word(thread, head_of(SESSION_MOVE, SESSION_REALLOC, block));
+		heap_put_word(thread, heap_head_of(SESSION_MOVE, SESSION_REALLOC, block));
 	return true;
 }
 
@@ -399,5 +317,5 @@ void heap_stayed(struct preload_thread *thread, const void *block)
 {
 	if (preload.control->heap_sample_bytes)
 		heap_sample_add(SESSION_REALLOC, block);
-	put_word(thread, head_of(SESSION_KEPT, SESSION_REALLOC, block));
+	heap_put_word(thread, heap_head_of(SESSION_KEPT, SESSION_REALLOC, block));
 }

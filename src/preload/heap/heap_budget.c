@@ -58,6 +58,11 @@ bool heap_budget_is_small(uint32_t index)
 	return index >= MIDDLE_RINGS || left_bytes() < SMALL_TABLES_BYTES;
 }
 
+bool heap_budget_is_large(uint32_t index)
+{
+	return index < LARGE_RINGS && preload.control->heap_max_bytes == 0;
+}
+
 /* Records when a level was reached, including skipped levels before it. */
 static void mark(uint32_t level)
 {

@@ -28,6 +28,9 @@ uint32_t heap_budget_most_words(uint32_t index);
 /* Whether a thread has the small tables. */
 bool heap_budget_is_small(uint32_t index);
 
+/* Whether it has the large ones: the first threads, if there is no memory limit. */
+bool heap_budget_is_large(uint32_t index);
+
 /* Adds to the memory in use. */
 void heap_budget_take(uint64_t bytes);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/heap/heap.h"
+#include "preload/heap/heap_put.h"
 #include "preload/real_functions.h"
 
 REAL_DEFINE(malloc);
@@ -49,7 +49,12 @@ static __attribute__((noinline, cold)) bool search(void)
 /* Whether the real functions are known. */
 static inline bool is_found(void)
 {
-	return __builtin_expect(real_malloc_usable_size != NULL, 1) || search();
+	if (__builtin_expect(real_malloc_usable_size == NULL, 0) && !search())
+		return false;
+	if (__builtin_expect(
+		    atomic_load_explicit(&heap_detours, memory_order_relaxed) & HEAP_NOT_FOUND, 0))
+		heap_set_detour(HEAP_NOT_FOUND, false);
+	return true;
 }
 
 bool heap_is_bypassed(void)
@@ -107,13 +112,6 @@ bool heap_is_of_allocator(uint64_t address)
 	return address < atomic_load(&allocator.high) && address >= atomic_load(&allocator.low);
 }
 
-size_t heap_usable_size(const void *block, size_t size)
-{
-	size_t usable = real_malloc_usable_size((void *)(uintptr_t)block);
-
-	return usable > size ? usable : size;
-}
-
 /*
  * An observer is called outside of what we record: it may allocate itself.
  */
@@ -134,28 +132,56 @@ static inline void observe_freeing(void *block)
 }
 
 /*
- * The most frequent functions return at once if nothing is recorded; the rest is in a function that
- * they tail-call, so that its caller is the program.
+ * The most frequent functions return at once if nothing is recorded. Otherwise a function that they
+ * tail-call, so that its caller is the program, writes the event; whatever is not usual has a
+ * function of its own.
  */
-static __attribute__((noinline)) void *record_malloc(size_t size)
+static __attribute__((noinline)) void *malloc_by_detour_from(size_t size,
+							     const struct heap_site *site)
 {
-	struct heap_site site = HEAP_SITE();
 	struct preload_thread *thread;
 	void *block;
 
 	if (!is_found())
 		return heap_early(size, 0);
-	thread = heap_enter(&site);
+	thread = heap_enter(site);
 	block = real_malloc(size);
-	heap_allocated(thread, &site, SESSION_MALLOC, block, size);
+	heap_allocated(thread, site, SESSION_MALLOC, block, size);
 	heap_leave(thread);
-	observe_allocated(&site, block, size);
+	observe_allocated(site, block, size);
 	return block;
+}
+
+static __attribute__((noinline)) void *record_malloc(size_t size)
+{
+	const struct heap_site site = HEAP_SITE();
+	struct preload_thread *thread = heap_enter_plainly(&site);
+	struct heap_block block = {.size = size, .call = SESSION_MALLOC};
+
+	if (__builtin_expect(!thread, 0)) {
+		const struct heap_site copy = site; /* lets the other be in registers */
+
+		return malloc_by_detour_from(size, &copy);
+	}
+	block.address = real_malloc(size);
+	if (__builtin_expect(block.address != NULL, 1))
+		heap_put_allocated(thread, &site, &block);
+	heap_leave(thread);
+	return (void *)(uintptr_t)block.address;
+}
+
+static __attribute__((noinline)) void *malloc_by_detour(size_t size)
+{
+	const struct heap_site site = HEAP_SITE();
+
+	return malloc_by_detour_from(size, &site);
 }
 
 PRELOAD_EXPORT void *malloc(size_t size)
 {
-	return real_malloc && heap_skips(size) ? real_malloc(size) : record_malloc(size);
+	if (heap_is_plain())
+		return record_malloc(size);
+	return heap_skips(size) ? real_malloc(size) : malloc_by_detour(size);
 }
 
 static __attribute__((noinline)) void *record_calloc(size_t count, size_t size)
@@ -176,30 +202,53 @@ static __attribute__((noinline)) void *record_calloc(size_t count, size_t size)
 
 PRELOAD_EXPORT void *calloc(size_t count, size_t size)
 {
-	return real_calloc && heap_skips(count * size) ? real_calloc(count, size)
-						       : record_calloc(count, size);
+	return heap_skips(count * size) ? real_calloc(count, size) : record_calloc(count, size);
 }
 
-static __attribute__((noinline)) void record_free(void *block)
+static __attribute__((noinline)) void free_by_detour_from(void *block, const struct heap_site *site)
 {
-	struct heap_site site = HEAP_SITE();
 	struct preload_thread *thread;
 
 	if (!block || heap_is_early(block) || !is_found())
 		return;
 	observe_freeing(block);
-	thread = heap_enter(&site);
-	heap_freed_at(thread, &site, SESSION_MALLOC, block);
+	thread = heap_enter(site);
+	heap_freed_at(thread, site, SESSION_MALLOC, block);
 	real_free(block);
 	heap_leave(thread);
 }
 
+static __attribute__((noinline)) void record_free(void *block)
+{
+	const struct heap_site site = HEAP_SITE();
+	struct preload_thread *thread = block ? heap_enter_plainly(&site) : NULL;
+
+	if (__builtin_expect(!thread, 0)) {
+		const struct heap_site copy = site;
+
+		free_by_detour_from(block, &copy);
+		return;
+	}
+	heap_put_word(thread, heap_head_of(SESSION_FREE, SESSION_MALLOC, block));
+	real_free(block);
+	heap_leave(thread);
+}
+
+static __attribute__((noinline)) void free_by_detour(void *block)
+{
+	const struct heap_site site = HEAP_SITE();
+
+	free_by_detour_from(block, &site);
+}
+
 PRELOAD_EXPORT void free(void *block)
 {
-	if (real_free && !heap_is_early(block) && heap_skips_free(block))
+	if (heap_is_plain())
+		record_free(block);
+	else if (heap_skips_free(block))
 		real_free(block);
 	else
-		record_free(block);
+		free_by_detour(block);
 }
 
 /*
@@ -274,7 +323,7 @@ static void *say_moved(struct preload_thread *thread, const struct heap_site *si
 	return block;
 }
 
-PRELOAD_EXPORT void *realloc(void *block, size_t size)
+static __attribute__((noinline)) void *record_realloc(void *block, size_t size)
 {
 	struct heap_site site = HEAP_SITE();
 	struct preload_thread *thread;
@@ -287,6 +336,12 @@ PRELOAD_EXPORT void *realloc(void *block, size_t size)
 		return heap_early(size, 0);
 	moves = say_moves(&thread, &site, block);
 	return say_moved(thread, &site, moves, old, real_realloc(block, size), size);
+}
+
+PRELOAD_EXPORT void *realloc(void *block, size_t size)
+{
+	return heap_skips_free(block) && heap_skips(size) ? real_realloc(block, size)
+							  : record_realloc(block, size);
 }
 
 PRELOAD_EXPORT void *reallocarray(void *block, size_t count, size_t size)

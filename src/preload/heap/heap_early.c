@@ -39,6 +39,7 @@ static uint64_t find_room(void)
 
 	if (begin)
 		return begin;
+	heap_set_detour(HEAP_EARLY_BLOCKS, true);
 	begin = map_room(bytes);
 	if (!begin)
 		begin = map_room(bytes = SMALL_ROOM_BYTES);

@@ -18,8 +18,8 @@
 #include "preload/heap/exit_scan.h"
 #include "preload/heap/heap.h"
 #include "preload/heap/heap_budget.h"
-#include "preload/heap/heap_memory.h"
 #include "preload/heap/heap_ranges.h"
+#include "preload/heap/heap_stack.h"
 #include "preload/real_functions.h"
 #include "preload/ring.h"
 #include "safe/syscall.h"
@@ -181,7 +181,6 @@ static void restore(struct preload_thread *thread, uint64_t begin, uint64_t end,
 static void add_range(struct preload_thread *thread, const struct heap_site *site, uint64_t begin,
 		      uint64_t end)
 {
-	struct unwind_frame frame = heap_frame_of(site);
 	struct heap_frames frames;
 	struct heap_cut cut;
 	uint32_t stack;
@@ -189,7 +188,7 @@ static void add_range(struct preload_thread *thread, const struct heap_site *sit
 	forget(thread, begin, end, &cut);
 	if (!heap_lock(thread))
 		return;
-	if (!heap_stack_keep(thread, &frame, &frames, &stack) ||
+	if (!heap_stack_keep(thread, site, &frames, &stack) ||
 	    (keep(begin, end, &frames) && !heap_put_range(thread, begin, end - begin, stack)))
 		ring_lose(thread, 1, 0);
 	heap_unlock(thread);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "preload/heap/heap.h"
 #include "preload/heap/heap_budget.h"
 #include "preload/heap/heap_ranges.h"
 #include "preload/runtime.h"
@@ -14,7 +15,7 @@
 
 #define HEAP_STACK_BITS 12
 
-#define HEAP_SHAPE_BITS 8
+#define HEAP_SHAPE_BITS 10
 #define HEAP_SHAPE_SLOTS 100u
 #define HEAP_DEEP_BITS 3
 #define HEAP_DEEP_SLOTS 4096u
@@ -32,8 +33,13 @@ struct heap_shape {
 	uint64_t pc; /* the frame it starts with; 0: free */
 	uint64_t sp;
 	uint64_t fp; /* if it matters: some frame is found through it */
-	uint32_t by_fp;
-	uint32_t count;
+	union {
+		struct {
+			uint32_t by_fp;
+			uint32_t count;
+		};
+		uint64_t both;
+	};
 	uint32_t check;       /* of all above */
 	uint32_t slots_check; /* of the slots: offsets from sp */
 };
@@ -68,7 +74,7 @@ struct heap_total {
 struct heap_memory {
 	uint64_t alive;        /* 0 in an unnoticed child: the kernel wipes it */
 	uint64_t generation;   /* generation of modules that the numbers belong to */
-	uint32_t numbers_mask; /* mask for slots in numbers and met */
+	uint32_t numbers_mask; /* of the pairs of places in numbers and met that are in use */
 	uint32_t shapes_mask;
 	uint32_t pending; /* blocks in totals */
 	uint32_t root_count;
@@ -86,8 +92,8 @@ struct heap_memory {
 	uint64_t pcs[HEAP_WALK_FRAMES_ONCE]; /* the next stack; pages are allocated on use */
 	struct unwind_anchor root[HEAP_ROOT_FRAMES]; /* of the last deep stack, root first */
 	struct heap_total totals[HEAP_TOTALS];
-	struct heap_numbered numbers[1u << HEAP_STACK_BITS]; /* by their frames */
-	struct heap_numbered met[1u << HEAP_STACK_BITS];     /* by their shape and its contents */
+	struct heap_numbered numbers[(1u << HEAP_STACK_BITS) + 1]; /* by their frames */
+	struct heap_numbered met[(1u << HEAP_STACK_BITS) + 1]; /* by their shape and its contents */
 	struct heap_usual_shape shapes[1u << HEAP_SHAPE_BITS];
 	struct heap_deep_shape deep[1u << HEAP_DEEP_BITS]; /* memory as it is used */
 	struct heap_deep_shape made;
@@ -106,24 +112,11 @@ static inline uint64_t heap_hash_add(uint64_t sum, uint64_t value, uint64_t *pla
 	return sum + mixed * 0xbf58476d1ce4e5b9ull;
 }
 
-/*
- * The same for what is checked each time, with one multiplication: each position has its own
- * factor, so differences in two positions do not cancel out.
- */
-static inline uint64_t heap_hash_slot(uint64_t sum, uint64_t value, uint64_t *factor)
-{
-	sum += value * *factor;
-	*factor = (*factor << 11 | *factor >> 53) + 0xd1342543de82ef96ull;
-	return sum;
-}
-
-/* Finalizes a hash. Never 0. */
+/* Finalizes a hash. Never 0, which marks a free place. Its high bits are mixed best. */
 static inline uint64_t heap_hash_end(uint64_t sum)
 {
 	sum ^= sum >> 29;
-	sum *= 0xbf58476d1ce4e5b9ull;
-	sum ^= sum >> 32;
-	return sum ? sum : 1;
+	return sum * 0xbf58476d1ce4e5b9ull | 1;
 }
 
 static inline uint32_t heap_numbered_check(const struct heap_numbered *numbered)
@@ -136,10 +129,8 @@ static inline uint32_t heap_numbered_check(const struct heap_numbered *numbered)
 static inline struct heap_numbered *heap_numbers_places(const struct heap_memory *memory,
 							struct heap_numbered *table, uint64_t hash)
 {
-	/* The mask may be damaged too: limit it to the table size. */
-	uint64_t mask = memory->numbers_mask & ((1u << HEAP_STACK_BITS) - 2);
-
-	return &table[hash >> (64 - HEAP_STACK_BITS) & mask];
+	/* A damaged mask may be odd: there is one more place than the mask reaches. */
+	return &table[hash >> (64 - HEAP_STACK_BITS) & memory->numbers_mask];
 }
 
 /* Looks up the number of a hash in a table. False: not found. */
@@ -160,15 +151,6 @@ static inline bool heap_numbers_find(struct heap_memory *memory, struct heap_num
 void heap_numbers_add(struct heap_memory *memory, struct heap_numbered *table, uint64_t hash,
 		      uint32_t number);
 
-/* Finds the number of a known stack, in about a nanosecond per frame. False: it must be walked. */
-bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *frame,
-		     uint32_t *ret_number);
-void heap_shapes_forget(struct heap_memory *memory);
-
-/* Stores the number of a stack that was walked from a frame. */
-void heap_shape_learn(struct preload_thread *thread, const struct unwind_frame *frame,
-		      uint32_t number);
-
 /* Maps the memory of a thread between guard pages. False: out of memory. */
 bool heap_memory_map(struct preload_thread *thread);
 
@@ -176,22 +158,6 @@ bool heap_memory_map(struct preload_thread *thread);
 void heap_memory_reset(struct preload_thread *thread);
 /* The tables are damaged: clears them. */
 void heap_memory_repair(struct preload_thread *thread);
-
-/*
- * Gets the number of the stack that starts with a frame. False if it is new and there was no space
- * to write it, or no way to walk it.
- */
-bool heap_stack_number(struct preload_thread *thread, const struct unwind_frame *frame,
-		       uint32_t *ret);
-
-/*
- * The same, and returns its frames, with which any thread can write the stack again:
- * heap_stack_again().
- */
-bool heap_stack_keep(struct preload_thread *thread, const struct unwind_frame *frame,
-		     struct heap_frames *ret_frames, uint32_t *ret);
-bool heap_stack_again(struct preload_thread *thread, const struct heap_frames *frames,
-		      uint32_t *ret);
 
 /* Keeps handlers of this thread out while it writes or walks. */
 bool heap_lock_slowly(struct preload_thread *thread);
@@ -224,17 +190,18 @@ bool heap_put_range(struct preload_thread *thread, uint64_t begin, uint64_t byte
  */
 uint64_t *heap_claim_slowly(struct preload_thread *thread, uint32_t words, uint64_t *head);
 
-static inline uint64_t *heap_claim(struct preload_thread *thread, uint32_t words, uint64_t *head)
+HEAP_INLINE uint64_t *heap_claim(struct preload_thread *thread, uint32_t words, uint64_t *head)
 {
-	uint64_t size = thread->ring_words;
 	uint64_t begin = thread->head;
 	uint64_t end = begin + words;
+	uint64_t *to = thread->ring + (begin & (thread->ring_words - 1));
 
-	/* The reader is woken, and the ring restarts, at each half. */
-	if (__builtin_expect(end - thread->heap_tail > size || ((begin ^ end) & size / 2) != 0, 0))
-		return heap_claim_slowly(thread, words, head);
+	if (__builtin_expect(end >= thread->heap_until, 0))
+		to = heap_claim_slowly(thread, words, &end);
+	else if (!to)
+		__builtin_unreachable();
 	*head = end;
-	return thread->ring + (begin & (size - 1));
+	return to;
 }
 
 static inline void heap_publish(struct preload_thread *thread, uint64_t head)

@@ -13,9 +13,13 @@ PRELOAD_EXPORT int wick_observe_heap(const struct heap_observer *observer)
 
 	if (!observer) {
 		atomic_store(&heap_observer, NULL);
+		heap_set_detour(HEAP_OBSERVED, false);
 		return 0;
 	}
 	if (observer->version != HEAP_OBSERVER_VERSION || observer->bytes < sizeof(*observer))
 		return -EINVAL;
-	return atomic_compare_exchange_strong(&heap_observer, &none, observer) ? 0 : -EBUSY;
+	if (!atomic_compare_exchange_strong(&heap_observer, &none, observer))
+		return -EBUSY;
+	heap_set_detour(HEAP_OBSERVED, true);
+	return 0;
 }

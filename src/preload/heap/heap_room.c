@@ -49,8 +49,10 @@ void heap_memory_reset(struct preload_thread *thread)
 	/* Reused memory of an ended thread; fresh memory is zero. */
 	memory->generation = memory->alive ? ~0ull : 0;
 	memory->alive = 1;
-	memory->numbers_mask = thread->heap_small ? 255 : (1u << HEAP_STACK_BITS) - 1;
-	memory->shapes_mask = thread->heap_small ? 15 : (1u << HEAP_SHAPE_BITS) - 1;
+	memory->numbers_mask = thread->heap_small ? 254 : (1u << HEAP_STACK_BITS) - 2;
+	memory->shapes_mask = thread->heap_small                    ? 14
+			      : heap_budget_is_large(thread->index) ? (1u << HEAP_SHAPE_BITS) - 2
+								    : 254;
 	memory->root_count = 0;
 	memory->vain_walks = 0;
 	memory->pending = 0;
@@ -149,6 +151,18 @@ static __attribute__((noinline)) bool make_room(struct preload_thread *thread, u
 	}
 }
 
+/*
+ * The reader is woken, and the ring restarts, at each half. Up to there, and as far as there is
+ * room, nothing needs to be checked.
+ */
+static uint64_t until(const struct preload_thread *thread, uint64_t end)
+{
+	uint64_t full = thread->heap_tail + thread->ring_words + 1;
+	uint64_t half = (end | (thread->ring_words / 2 - 1)) + 1;
+
+	return half < full ? half : full;
+}
+
 uint64_t *heap_claim_slowly(struct preload_thread *thread, uint32_t words, uint64_t *head)
 {
 	uint64_t size = thread->ring_words;
@@ -165,6 +179,7 @@ uint64_t *heap_claim_slowly(struct preload_thread *thread, uint32_t words, uint6
 		put_pad(thread, at, pad);
 		at = 0;
 	}
+	thread->heap_until = until(thread, end);
 	*head = end;
 	return thread->ring + at;
 }

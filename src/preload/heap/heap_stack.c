@@ -7,12 +7,12 @@
  * root, but not each time over the full depth: the root part of a very deep stack changes seldom,
  * and its return addresses show whether it has.
  */
+#include "preload/heap/heap_stack.h"
+
 #include <setjmp.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "preload/heap/heap_budget.h"
-#include "preload/heap/heap_memory.h"
 #include "preload/heap/heap_python.h"
 #include "preload/heap/heap_total.h"
 #include "preload/heap/hook.h"
@@ -198,7 +198,7 @@ static bool leads_to(const struct unwind_stack *stack, const struct unwind_ancho
 		return false;
 	if (from->fp_slot)
 		fp = *(const uint64_t *)(uintptr_t)from->fp_slot;
-	return fp == to->fp;
+	return !to->fp_matters || fp == to->fp;
 }
 
 /* Appends the known root frames to a partially walked stack. False: unknown. */
@@ -282,15 +282,16 @@ static bool walk(struct preload_thread *thread, const struct unwind_frame *frame
 
 /* A walk may fault: see tick_handler_fault(). */
 static __attribute__((noinline)) bool walk_guarded(struct preload_thread *thread,
-						   const struct unwind_frame *frame,
+						   const struct heap_site *site,
 						   struct heap_frames *ret_frames, uint32_t *ret)
 {
+	const struct unwind_frame frame = heap_frame_of(site);
 	volatile bool done = false;
 
 	if (_setjmp(thread->recovery) == 0) {
 		atomic_store_explicit(&thread->guarded, 1, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
-		done = walk(thread, frame, ret_frames, ret);
+		done = walk(thread, &frame, ret_frames, ret);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&thread->guarded, 0, memory_order_relaxed);
@@ -299,37 +300,38 @@ static __attribute__((noinline)) bool walk_guarded(struct preload_thread *thread
 
 static inline void look_at_modules(struct heap_memory *memory)
 {
-	uint64_t generation =
-		atomic_load_explicit(&preload.process->maps_changed, memory_order_relaxed);
+	uint64_t generation = heap_stack_generation();
 
-	/* Stacks had no Python calls before. */
-	if (atomic_load_explicit(&preload.process->python[0], memory_order_relaxed) != 0)
-		generation |= 1ull << 32;
 	if (__builtin_expect(memory->generation != generation, 0))
 		forget(memory, generation);
 }
 
-bool heap_stack_number(struct preload_thread *thread, const struct unwind_frame *frame,
-		       uint32_t *ret)
+bool heap_stack_walk(struct preload_thread *thread, const struct heap_site *site, uint32_t *ret)
+{
+	heap_python_look(thread, true);
+	return walk_guarded(thread, site, NULL, ret);
+}
+
+bool heap_stack_number_slowly(struct preload_thread *thread, const struct heap_site *site,
+			      uint32_t *ret)
 {
 	struct heap_memory *memory = thread->heap;
 
 	look_at_modules(memory);
 	heap_python_look(thread, false);
-	/* This reads only active frames of the thread: it cannot fault. */
-	if (heap_shape_find(memory, frame, ret))
+	if (heap_shape_find(memory, site, memory->calls_hash, ret))
 		return true;
 	if (memory->calls_hash == 0)
 		heap_python_look(thread, true);
-	return walk_guarded(thread, frame, NULL, ret);
+	return walk_guarded(thread, site, NULL, ret);
 }
 
-bool heap_stack_keep(struct preload_thread *thread, const struct unwind_frame *frame,
+bool heap_stack_keep(struct preload_thread *thread, const struct heap_site *site,
 		     struct heap_frames *ret_frames, uint32_t *ret)
 {
 	look_at_modules(thread->heap);
 	heap_python_look(thread, true);
-	return walk_guarded(thread, frame, ret_frames, ret);
+	return walk_guarded(thread, site, ret_frames, ret);
 }
 
 bool heap_stack_again(struct preload_thread *thread, const struct heap_frames *frames,

@@ -7,7 +7,7 @@
 
 #include "preload/heap/heap.h"
 #include "preload/heap/heap_budget.h"
-#include "preload/heap/heap_memory.h"
+#include "preload/heap/heap_stack.h"
 #include "preload/ring.h"
 #include "safe/ticks.h"
 
@@ -53,13 +53,12 @@ void heap_total_put(struct preload_thread *thread)
 
 void heap_total_add(struct preload_thread *thread, const struct heap_site *site, uint64_t bytes)
 {
-	struct unwind_frame frame = heap_frame_of(site);
 	struct heap_total *total;
 	uint32_t stack;
 
 	if (!heap_lock(thread))
 		return;
-	if (!heap_stack_number(thread, &frame, &stack)) {
+	if (!heap_stack_number(thread, site, &stack)) {
 		ring_lose(thread, 1, 0);
 		heap_unlock(thread);
 		return;

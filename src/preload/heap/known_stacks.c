@@ -1,62 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * known_stacks: recognises a stack without walking it.
- *
- * The first frame and the unwind rules determine the position of the first return address, that
- * determines the next frame, and so on. So if the first frame is the same as before, and all
- * positions of return addresses hold the same values, it is the same stack: each step leads to the
- * same frame. The same must hold for saved frame pointers, up to the last frame that is found
- * through one.
- *
- * The positions are the shape. Stacks with different callers often have the same shape; a hash of
- * the values at its positions distinguishes them. Python calls (heap_python.c) are in that hash.
- */
+#include "preload/heap/known_stacks.h"
+
 #include <string.h>
 
-#include "preload/fallible_load.h"
 #include "preload/heap/heap_budget.h"
-#include "preload/heap/heap_memory.h"
 
-/* The compiler generates code for both kinds of tables, with their sizes as constants. */
-#define ALWAYS_INLINE inline __attribute__((always_inline))
+/* The first multiples of an odd number, mixed. */
+#define MULTIPLE(n) (((n) + 1ull) * HEAP_SPREAD)
+#define FACTOR(n) ((MULTIPLE(n) ^ MULTIPLE(n) >> 30) * 0xbf58476d1ce4e5b9ull | 1)
+#define FACTORS_4(n) FACTOR(n), FACTOR((n) + 1), FACTOR((n) + 2), FACTOR((n) + 3)
+#define FACTORS_16(n) FACTORS_4(n), FACTORS_4((n) + 4), FACTORS_4((n) + 8), FACTORS_4((n) + 12)
+const uint64_t heap_factors[HEAP_FACTORS] = {FACTORS_16(0), FACTORS_16(16), FACTORS_16(32),
+					     FACTORS_16(48)};
 
-/* 2^64 / golden ratio. */
-#define SPREAD 0x9e3779b97f4a7c15ull
-
-/* A table of shapes, which are larger for deep stacks. */
-struct places {
-	uint8_t *begin;
-	uint64_t bytes; /* of each */
-	uint32_t slots;
-	uint32_t bits;
-	uint32_t mask; /* of the slots in use */
-};
-
-static ALWAYS_INLINE struct places usual_places(struct heap_memory *memory)
+static struct heap_shapes deep_shapes(struct heap_memory *memory)
 {
-	return (struct places){(uint8_t *)memory->shapes, sizeof(memory->shapes[0]),
-			       HEAP_SHAPE_SLOTS, HEAP_SHAPE_BITS, memory->shapes_mask};
-}
-
-static ALWAYS_INLINE struct places deep_places(struct heap_memory *memory)
-{
-	return (struct places){(uint8_t *)memory->deep, sizeof(memory->deep[0]), HEAP_DEEP_SLOTS,
-			       HEAP_DEEP_BITS, ~0u};
-}
-
-/* Two slots for each frame: the most recent shape is in the first. */
-static ALWAYS_INLINE struct heap_shape *place_of(const struct places *places,
-						 const struct unwind_frame *frame, uint32_t which)
-{
-	uint64_t hash = (frame->pc ^ frame->sp << 20) * SPREAD;
-	uint64_t at = (hash >> (64 - places->bits) & places->mask & ~1ull) + which;
-
-	return (struct heap_shape *)(places->begin + at * places->bytes);
-}
-
-static ALWAYS_INLINE uint32_t *slots_of(const struct heap_shape *shape)
-{
-	return (uint32_t *)(uintptr_t)(shape + 1);
+	return (struct heap_shapes){(uint8_t *)memory->deep, sizeof(memory->deep[0]),
+				    HEAP_DEEP_SLOTS, HEAP_DEEP_BITS, ~1u};
 }
 
 static bool is_of(const struct heap_shape *shape, const struct unwind_frame *frame)
@@ -75,31 +35,12 @@ static uint32_t slots_check_of(const struct heap_shape *shape)
 	uint32_t sum = 0x5bd1e995u;
 
 	for (uint32_t i = 0; i < shape->count; i++)
-		sum += slots_of(shape)[i];
+		sum += heap_shape_slots(shape)[i];
 	return sum;
 }
 
-/* The hash of the values at the positions of a shape, of its first frame and of Python calls. */
-static ALWAYS_INLINE uint64_t hash_of(const struct heap_memory *memory,
-				      const struct heap_shape *shape)
-{
-	const uint8_t *from = (const uint8_t *)(uintptr_t)shape->sp;
-	uint64_t factor = SPREAD;
-	uint64_t sum = shape->pc * 3 + shape->sp * 5 + shape->count + memory->calls_hash;
-
-	for (uint32_t i = 0; i < shape->count; i++) {
-		const void *at = from + slots_of(shape)[i];
-
-		sum = heap_hash_slot(sum, fallible_load(at), &factor);
-	}
-	return heap_hash_end(sum);
-}
-
-/*
- * Programs may overwrite the table: a damaged shape is dropped. Its positions are checked only if
- * the lookup finds nothing, because those of a damaged shape hold other values.
- */
-static __attribute__((noinline)) void look_for_damage(struct heap_shape *shape, uint32_t slots)
+/* Its positions are checked only here: those of a damaged shape hold other values. */
+__attribute__((noinline, cold)) void heap_shape_inspect(struct heap_shape *shape, uint32_t slots)
 {
 	if (shape->count <= slots && shape->check == check_of(shape) &&
 	    shape->slots_check == slots_check_of(shape))
@@ -108,38 +49,30 @@ static __attribute__((noinline)) void look_for_damage(struct heap_shape *shape, 
 	heap_budget_error();
 }
 
-static ALWAYS_INLINE bool find_in(struct heap_memory *memory, const struct places *places,
-				  const struct unwind_frame *frame, uint32_t *ret_number)
+static bool find_deep(struct heap_memory *memory, const struct heap_site *site, uint64_t calls_hash,
+		      uint32_t *ret_number)
 {
-	for (uint32_t i = 0; i < 2; i++) {
-		struct heap_shape *shape = place_of(places, frame, i);
+	const struct heap_shapes deep = deep_shapes(memory);
 
-		if (!is_of(shape, frame))
-			continue;
-		if (shape->check == check_of(shape) && shape->count <= places->slots &&
-		    heap_numbers_find(memory, memory->met, hash_of(memory, shape), ret_number))
+	for (uint32_t i = 0; i < 2; i++) {
+		struct heap_shape *shape =
+			heap_shape_place(&deep, heap_shape_key(site->pc, site->sp), i);
+
+		if (heap_shape_is(memory, shape, HEAP_DEEP_SLOTS, site, calls_hash, ret_number))
 			return true;
-		look_for_damage(shape, places->slots);
 	}
 	return false;
 }
 
-static __attribute__((noinline)) bool find_deep(struct heap_memory *memory,
-						const struct unwind_frame *frame,
-						uint32_t *ret_number)
+__attribute__((noinline)) bool heap_shape_find_other(struct heap_memory *memory,
+						     const struct heap_site *site,
+						     uint64_t calls_hash, uint32_t *ret_number)
 {
-	struct places deep = deep_places(memory);
+	const struct heap_shapes usual = heap_usual_shapes(memory);
+	struct heap_shape *second = heap_shape_place(&usual, heap_shape_key(site->pc, site->sp), 1);
 
-	return find_in(memory, &deep, frame, ret_number);
-}
-
-bool heap_shape_find(struct heap_memory *memory, const struct unwind_frame *frame,
-		     uint32_t *ret_number)
-{
-	struct places usual = usual_places(memory);
-
-	return find_in(memory, &usual, frame, ret_number) ||
-	       (memory->has_deep && find_deep(memory, frame, ret_number));
+	return heap_shape_is(memory, second, HEAP_SHAPE_SLOTS, site, calls_hash, ret_number) ||
+	       (memory->has_deep && find_deep(memory, site, calls_hash, ret_number));
 }
 
 void heap_shapes_forget(struct heap_memory *memory)
@@ -152,22 +85,12 @@ void heap_shapes_forget(struct heap_memory *memory)
 	memory->has_deep = 0;
 }
 
-/* How many frames, counted from the root, are found through sp alone: their fp does not matter. */
-static uint32_t count_by_sp(const struct unwind_thread *thread)
-{
-	uint32_t at = 0;
-
-	while (at < thread->anchor_count && !thread->anchors[at].by_fp)
-		at++;
-	return at;
-}
-
 /* Adds a position. False: it cannot be represented. */
 static bool add_slot(struct heap_shape *shape, uint64_t sp, uint64_t slot)
 {
 	if (slot < sp || slot - sp > UINT32_MAX || shape->count == HEAP_DEEP_SLOTS)
 		return false;
-	slots_of(shape)[shape->count++] = (uint32_t)(slot - sp);
+	heap_shape_slots(shape)[shape->count++] = (uint32_t)(slot - sp);
 	return true;
 }
 
@@ -175,8 +98,6 @@ static bool add_slot(struct heap_shape *shape, uint64_t sp, uint64_t slot)
 static bool make_shape(const struct unwind_thread *thread, const struct unwind_frame *frame,
 		       struct heap_shape *ret)
 {
-	uint32_t by_sp = count_by_sp(thread);
-
 	if (!thread->whole || frame->exact || !unwind_on_stack(&thread->stack, frame->sp))
 		return false;
 	ret->count = 0;
@@ -186,13 +107,17 @@ static bool make_shape(const struct unwind_thread *thread, const struct unwind_f
 
 		/* A frame saves the fp of its caller. */
 		if (!add_slot(ret, frame->sp, anchor->ra_slot) ||
-		    (anchor->fp_slot && at > by_sp && !add_slot(ret, frame->sp, anchor->fp_slot)))
+		    (anchor->fp_slot && anchor[-1].fp_matters &&
+		     !add_slot(ret, frame->sp, anchor->fp_slot)))
 			return false;
 	}
+	/* So that some are read at a time. Both limits are multiples of that. */
+	while (ret->count % HEAP_SLOTS_STEP != 0)
+		(void)add_slot(ret, 0, heap_shape_slots(ret)[ret->count - 1]);
 	ret->pc = frame->pc;
 	ret->sp = frame->sp;
 	ret->fp = frame->fp;
-	ret->by_fp = by_sp < thread->anchor_count;
+	ret->by_fp = thread->anchors[thread->anchor_count - 1].fp_matters;
 	ret->check = check_of(ret);
 	ret->slots_check = slots_check_of(ret);
 	return true;
@@ -205,7 +130,7 @@ static bool is_same(const struct heap_shape *one, const struct heap_shape *other
 
 	if (at != other->count || one->by_fp != other->by_fp)
 		return false;
-	while (at > 0 && slots_of(one)[at - 1] == slots_of(other)[at - 1])
+	while (at > 0 && heap_shape_slots(one)[at - 1] == heap_shape_slots(other)[at - 1])
 		at--;
 	return at == 0;
 }
@@ -233,18 +158,20 @@ void heap_shape_learn(struct preload_thread *thread, const struct unwind_frame *
 {
 	struct heap_memory *memory = thread->heap;
 	struct heap_shape *made = &memory->made.shape;
-	struct places places;
+	uint64_t key = heap_shape_key(frame->pc, frame->sp);
+	struct heap_shapes shapes;
 	struct heap_shape *first;
 
 	if (is_passing(memory, &thread->unwind, frame) || !make_shape(&thread->unwind, frame, made))
 		return;
-	places = made->count <= HEAP_SHAPE_SLOTS ? usual_places(memory) : deep_places(memory);
+	shapes = made->count <= HEAP_SHAPE_SLOTS ? heap_usual_shapes(memory) : deep_shapes(memory);
 	memory->has_deep |= made->count > HEAP_SHAPE_SLOTS;
-	first = place_of(&places, frame, 0);
+	first = heap_shape_place(&shapes, key, 0);
 	if (!is_of(first, frame) || !is_same(first, made)) {
-		if (first->count <= places.slots)
-			copy_shape(place_of(&places, frame, 1), first);
+		if (first->count <= shapes.slots)
+			copy_shape(heap_shape_place(&shapes, key, 1), first);
 		copy_shape(first, made);
 	}
-	heap_numbers_add(memory, memory->met, hash_of(memory, made), number);
+	heap_numbers_add(memory, memory->met, heap_shape_hash(made, key, memory->calls_hash),
+			 number);
 }

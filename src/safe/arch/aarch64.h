@@ -4,6 +4,7 @@
 
 /* aarch64: see safe/arch/native.h. */
 
+#include <stddef.h>
 #include <stdint.h>
 
 static inline long arch_call(long number, const long *arguments)
@@ -47,6 +48,11 @@ static inline __attribute__((always_inline)) uint64_t arch_kept_registers(uint64
 static inline uint64_t arch_thread_pointer(void)
 {
 	return (uint64_t)(uintptr_t)__builtin_thread_pointer();
+}
+
+static inline uint16_t arch_thread_half(ptrdiff_t offset)
+{
+	return *(const volatile uint16_t *)(arch_thread_pointer() + (uint64_t)offset);
 }
 
 static inline uint64_t arch_ticks(void)

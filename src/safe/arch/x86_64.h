@@ -4,6 +4,7 @@
 
 /* x86_64: see safe/arch/native.h. */
 
+#include <stddef.h>
 #include <stdint.h>
 
 static inline long arch_call(long number, const long *arguments)
@@ -43,6 +44,14 @@ static inline uint64_t arch_thread_pointer(void)
 
 	__asm__("mov %%fs:0, %0" : "=r"(pointer));
 	return pointer;
+}
+
+static inline uint16_t arch_thread_half(ptrdiff_t offset)
+{
+	uint32_t value;
+
+	__asm__ volatile("movzwl %%fs:(%1), %0" : "=r"(value) : "r"(offset));
+	return (uint16_t)value;
 }
 
 static inline uint64_t arch_ticks(void)
