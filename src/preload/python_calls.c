@@ -36,7 +36,8 @@ static struct known_code {
 
 #define READ_MOST 4096u /* of what an address refers to */
 
-static bool read_own(void *context, uint64_t address, void *ret, uint32_t size)
+static inline __attribute__((always_inline)) bool read_own(void *context, uint64_t address,
+							   void *ret, uint32_t size)
 {
 	uint64_t *words = ret;
 
@@ -54,29 +55,40 @@ static const struct python_reader own_reader = {read_own, NULL};
 bool python_calls_layout(struct python_layout *ret)
 {
 	const _Atomic uint64_t *told = preload.process->python;
-	uint64_t words[sizeof(*ret) / 8];
+	typedef uint64_t __attribute__((may_alias)) word;
+	word *words = (word *)ret;
 
 	words[0] = atomic_load_explicit(&told[0], memory_order_acquire);
 	if (words[0] == 0)
 		return false;
-	for (size_t i = 1; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 1; i < sizeof(*ret) / sizeof(word); i++)
 		words[i] = atomic_load_explicit(&told[i], memory_order_relaxed);
-	memcpy(ret, words, sizeof(*ret));
 	return ret->frame_bytes <= PYTHON_FRAME_WORDS * 8;
 }
 
-static uint64_t find_state(struct preload_thread *thread, const struct python_layout *layout,
-			   const struct python_reader *reader)
+/* Whether a thread's state is still what it was found to be. This is for each allocation. */
+static __attribute__((flatten)) bool is_known(const struct python_layout *layout, uint64_t state,
+					      uint64_t pointer)
+{
+	return python_is_thread(layout, &own_reader, state, pointer) &&
+	       python_is_listed(layout, &own_reader, state) &&
+	       python_is_single(layout, &own_reader, state);
+}
+
+/* *ret_single: the thread has no state in another interpreter. */
+static inline uint64_t find_state(struct preload_thread *thread, const struct python_layout *layout,
+				  bool *ret_single)
 {
 	uint64_t pointer = safe_thread_pointer();
+	uint64_t state = thread->python_state;
 
-	if (thread->python_state != 0 &&
-	    python_is_thread(layout, reader, thread->python_state, pointer) &&
-	    python_is_listed(layout, reader, thread->python_state) &&
-	    python_is_single(layout, reader, thread->python_state))
-		return thread->python_state;
-	thread->python_state = python_find_thread(layout, reader, pointer);
-	return thread->python_state;
+	*ret_single = true;
+	if (state != 0 && is_known(layout, state, pointer))
+		return state;
+	state = python_find_thread(layout, &own_reader, pointer);
+	thread->python_state = state;
+	*ret_single = state != 0 && python_is_single(layout, &own_reader, state);
+	return state;
 }
 
 /* A string object, of at most that many bytes. */
@@ -135,7 +147,8 @@ static inline uint64_t word_at(uint64_t address)
 	return fallible_load((const uint64_t *)(address & ~7ull));
 }
 
-static uint64_t hash_chain(const struct python_layout *layout, uint64_t state, uint32_t limit)
+static __attribute__((flatten)) uint64_t hash_chain(const struct python_layout *layout,
+						    uint64_t state, uint32_t limit)
 {
 	bool is_number = layout->first_instruction == PYTHON_NO_OFFSET;
 	uint64_t sum = 0;
@@ -162,15 +175,16 @@ static uint64_t hash_chain(const struct python_layout *layout, uint64_t state, u
 uint64_t python_calls_hash(struct preload_thread *thread, const struct python_layout *layout,
 			   uint32_t limit)
 {
-	uint64_t state = find_state(thread, layout, &own_reader);
 	uint64_t pointer = safe_thread_pointer();
 	struct python_threads at = {0};
 	uint64_t sum = 0;
 	uint64_t other;
+	bool single;
+	uint64_t state = find_state(thread, layout, &single);
 
 	if (state == 0)
 		return 0;
-	if (python_is_single(layout, &own_reader, state))
+	if (single)
 		return hash_chain(layout, state, limit);
 	while ((other = python_next_thread(layout, &own_reader, &at)) != 0)
 		if (python_is_thread(layout, &own_reader, other, pointer))
@@ -239,8 +253,9 @@ bool python_calls_send(struct preload_thread *thread, const struct python_layout
 uint32_t python_calls_read(struct preload_thread *thread, const struct python_layout *layout,
 			   uint64_t *words, uint32_t capacity)
 {
+	bool single;
 	const struct python_thread own = {
-		.state = find_state(thread, layout, &own_reader),
+		.state = find_state(thread, layout, &single),
 		.pointer = safe_thread_pointer(),
 	};
 	enum python_end end;
