@@ -1,34 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "agent/agent_metrics.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "agent/agent_stats.h"
 #include "agent/pusher.h"
 #include "agent/spool.h"
 #include "base/bytes.h"
 #include "base/vec.h"
+#include "net/metric_text.h"
 #include "record/pace.h"
-
-struct metric {
-	const char *name; /* one that ends in _total only grows */
-	const char *help;
-	double value;
-};
-
-static void put(struct bytes *out, const struct metric *metrics, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		size_t length = strlen(metrics[i].name);
-		bool grows = length > 6 && strcmp(metrics[i].name + length - 6, "_total") == 0;
-
-		bytes_printf(out, "# HELP wick_agent_%s %s\n# TYPE wick_agent_%s %s\n",
-			     metrics[i].name, metrics[i].help, metrics[i].name,
-			     grows ? "counter" : "gauge");
-		bytes_printf(out, "wick_agent_%s %.15g\n", metrics[i].name, metrics[i].value);
-	}
-}
 
 void agent_metrics_put(struct bytes *out, const struct agent_stats *agent,
 		       const struct spool_stats *spool, const struct pusher_stats *pusher)
@@ -90,5 +69,5 @@ void agent_metrics_put(struct bytes *out, const struct agent_stats *agent,
 		{"sending", "Whether the last attempt to send succeeded.", !pusher->is_failing},
 	};
 
-	put(out, metrics, ARRAY_SIZE(metrics));
+	metric_text_put(out, "wick_agent_", metrics, ARRAY_SIZE(metrics));
 }

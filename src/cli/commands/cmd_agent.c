@@ -26,11 +26,11 @@
 #include "cli/options/data_folder.h"
 #include "cli/options/listen_option.h"
 #include "cli/options/load_options.h"
+#include "cli/options/sender.h"
 #include "cli/text/agent.h"
 #include "load/load.h"
 #include "net/statsd.h"
 
-#define TOKEN_MAX 1024
 #define USUAL_PORT 4041
 #define ROOT_SPOOL "/var/lib/wick/spool"
 #define USER_SPOOL ".local/state/wick/spool"
@@ -80,7 +80,7 @@ struct agent_command {
 	struct load_options load;
 	char host[HOST_NAME_MAX + 1];
 	char spool[PATH_MAX];
-	char token[TOKEN_MAX];
+	char token[SENDER_TOKEN_MAX];
 	struct delivery *delivery;
 	struct pull *pull;         /* NULL: nothing can be fetched */
 	struct side_windows *side; /* NULL: only CPUs are sampled */
@@ -224,49 +224,6 @@ static void set_config(struct agent_command *command, struct agent_config *ret)
 		.notice = note,
 		.self = command,
 	};
-}
-
-/* Only the first line counts. WICK_TOKEN comes first: it is the choice of whoever starts us. */
-static int read_token(struct agent_command *command, struct error *err)
-{
-	const char *given = getenv("WICK_TOKEN");
-	const char *path = command->options->token_file;
-	FILE *file;
-
-	if ((given && *given) || !path) {
-		(void)snprintf(command->token, sizeof(command->token), "%s", given ? given : "");
-		return 0;
-	}
-	file = fopen(path, "re");
-	if (!file)
-		return error_file(err, -errno, "cannot read the token in %s", path);
-	if (!fgets(command->token, sizeof(command->token), file))
-		command->token[0] = '\0';
-	(void)fclose(file); /* only read from */
-	command->token[strcspn(command->token, "\r\n")] = '\0';
-	if (command->token[0])
-		return 0;
-	(void)error_set(err, -EINVAL, "there is no token in %s", path);
-	error_remedy(err, "write the token of the agent into its first line");
-	return -EINVAL;
-}
-
-static int find_spool(struct agent_command *command, struct error *err)
-{
-	const char *home = getenv("HOME");
-
-	if (command->options->spool)
-		(void)snprintf(command->spool, sizeof(command->spool), "%s",
-			       command->options->spool);
-	else if (geteuid() == 0)
-		(void)snprintf(command->spool, sizeof(command->spool), ROOT_SPOOL);
-	else if (home && home[0] == '/')
-		(void)snprintf(command->spool, sizeof(command->spool), "%s/" USER_SPOOL, home);
-	if (command->spool[0])
-		return 0;
-	(void)error_set(err, -EINVAL, "there is no folder for --spool: HOME is not set");
-	error_remedy(err, "give one with --spool DIR");
-	return -EINVAL;
 }
 
 /* SIGHUP: rules, labels, the release and the tokens of --listen are read again. */
@@ -478,10 +435,10 @@ static int run_on(struct agent_command *command, struct agent_config *config, st
 		.symbol_bytes_per_minute = options->symbol_rate_bytes,
 	};
 	struct agent_signals signals;
-	int r = find_spool(command, err);
+	int r = sender_spool(options->spool, "spool", command->spool, sizeof(command->spool), err);
 
 	if (r == 0)
-		r = read_token(command, err);
+		r = sender_token(options->token_file, command->token, err);
 	if (command->token[0])
 		to.token = command->token;
 	if (r == 0 && options->statsd)
