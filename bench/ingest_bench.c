@@ -186,6 +186,8 @@ static void put_facts(struct recording_writer *writer, const struct agent *agent
 	recording_writer_info(writer, "window.end", text);
 	recording_writer_info(writer, "window.bucket", "10");
 	recording_writer_info(writer, "rate.asked", "100");
+	(void)snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)NS_PER_SEC);
+	recording_writer_info(writer, "start_monotonic_ns", text);
 	recording_writer_clock(writer, NS_PER_SEC, end_ns - WINDOW_NS);
 }
 

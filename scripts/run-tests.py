@@ -35,7 +35,7 @@ STEADY = ("alone", "annotate", "bad_input", "cfi", "debuginfod", "diff", "docs",
           "other_viewers", "png", "symbolize", "values")
 # Those of the continuous profiler, most of whose time is waiting for windows and answers.
 WAITING = ("agent", "agent_pull", "agent_push", "agent_side", "faults", "ingest_load", "kills", "monitoring",
-           "serve", "server", "server_symbols", "store", "web_api")
+           "relay", "serve", "server", "server_symbols", "store", "web_api")
 
 
 class BuildFailed(Exception):

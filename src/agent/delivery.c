@@ -34,6 +34,7 @@ int delivery_open(const struct delivery_config *config, struct delivery **ret, s
 				       .symbol_path_count = config->symbol_path_count,
 				       .symbol_bytes_per_minute = config->symbol_bytes_per_minute,
 				       .notice = config->spool.notice,
+				       .answered = config->answered,
 				       .self = config->spool.self};
 	int r;
 

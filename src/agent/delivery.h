@@ -24,6 +24,8 @@ struct delivery_config {
 	const char *const *symbol_paths;
 	size_t symbol_path_count;
 	uint64_t symbol_bytes_per_minute;
+	/* Called with each answer of the server, and spool.self; optional. */
+	void (*answered)(void *self, const char *answer);
 };
 
 /* The caller releases *ret with delivery_close(). */

@@ -94,6 +94,8 @@ static void take_answer(struct pusher *pusher, const struct http_answer *answer)
 	struct burst_order order;
 	bool has_order = burst_order_parse(text, &order);
 
+	if (pusher->config.answered)
+		pusher->config.answered(pusher->config.self, (const char *)answer->body.data);
 	if (pusher->symbols)
 		symbol_sender_ask(pusher->symbols, text);
 	(void)pthread_mutex_lock(&pusher->lock);
@@ -174,8 +176,10 @@ static int heed(struct pusher *pusher, const struct http_answer *answer, struct 
 static int send_request(struct pusher *pusher, const struct push_window *window,
 			const struct push_request *part, uint64_t *ret_after_s, struct error *err)
 {
+	char own_id[SPOOL_ID_MAX];
 	char id[SPOOL_ID_MAX + 32];
 	char now[64];
+	int64_t offset_s = spool_split_id(window->id, own_id);
 	const char *headers[HEADERS_MAX] = {id, now};
 	size_t count = pusher->config.format == PUSH_AS_WICK ? 2 : 0;
 	SCOPED(mem) char *url = NULL;
@@ -193,8 +197,9 @@ static int send_request(struct pusher *pusher, const struct push_window *window,
 	if (pusher->symbols)
 		headers[count++] = "X-Wick-Symbols: 1";
 	headers[count] = NULL;
-	(void)snprintf(id, sizeof(id), "X-Wick-Window: %s", window->id);
-	(void)snprintf(now, sizeof(now), "X-Wick-Now: %" PRIu64, clock_realtime_ns());
+	(void)snprintf(id, sizeof(id), "X-Wick-Window: %s", own_id);
+	(void)snprintf(now, sizeof(now), "X-Wick-Now: %" PRIu64,
+		       clock_realtime_ns() - (uint64_t)(offset_s * (int64_t)NS_PER_SEC));
 	if (asprintf(&url, "%s%s", pusher->url, part->path) < 0) {
 		url = NULL;
 		return error_set(err, -ENOMEM, "out of memory");

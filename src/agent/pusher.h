@@ -34,6 +34,8 @@ struct pusher_config {
 	uint64_t symbol_bytes_per_minute;
 	/* Called with messages for the user, in the thread of the pusher. */
 	void (*notice)(void *self, const char *text);
+	/* Called with each answer of a wick server, in the same thread; optional. */
+	void (*answered)(void *self, const char *answer);
 	void *self;
 };
 

@@ -23,6 +23,7 @@
 #define SUFFIX ".wick"
 #define NEW_PREFIX "new-"
 #define DAMAGED "damaged"
+#define OFFSET_MARK '@'
 #define NAME_MAX_BYTES (SPOOL_ID_MAX + 32)
 /* A larger file was not written by an agent. */
 #define MAX_FILE_BYTES (256u << 20)
@@ -323,14 +324,39 @@ int spool_commit(struct spool *spool, const char *id, struct error *err)
 
 bool spool_first(struct spool *spool, struct spool_item *ret)
 {
-	bool found;
+	return spool_next(spool, 0, ret);
+}
+
+bool spool_next(struct spool *spool, uint64_t number, struct spool_item *ret)
+{
+	bool found = false;
 
 	(void)pthread_mutex_lock(&spool->lock);
-	found = spool->entries.count > 0;
-	if (found)
-		*ret = spool->entries.items[0].item;
+	for (size_t i = 0; i < spool->entries.count && !found; i++) {
+		found = spool->entries.items[i].item.number > number;
+		if (found)
+			*ret = spool->entries.items[i].item;
+	}
 	(void)pthread_mutex_unlock(&spool->lock);
 	return found;
+}
+
+void spool_join_id(char ret[SPOOL_ID_MAX], const char *id, int64_t offset_s)
+{
+	/* Callers refuse ids that do not fit. */
+	(void)snprintf(ret, SPOOL_ID_MAX, "%s%c%" PRId64, id, OFFSET_MARK, offset_s);
+}
+
+int64_t spool_split_id(const char *joined, char ret_id[SPOOL_ID_MAX])
+{
+	const char *mark = strrchr(joined, OFFSET_MARK);
+	char *end = NULL;
+	int64_t offset_s = mark ? strtoll(mark + 1, &end, 10) : 0;
+	bool is_joined = mark && end > mark + 1 && !*end;
+
+	(void)snprintf(ret_id, SPOOL_ID_MAX, "%.*s",
+		       (int)(is_joined ? (size_t)(mark - joined) : strlen(joined)), joined);
+	return is_joined ? offset_s : 0;
 }
 
 /* Forgets a window whose file is gone. */

@@ -59,6 +59,15 @@ void spool_abort(struct spool *spool);
 
 /* The oldest window; false if there is none. */
 bool spool_first(struct spool *spool, struct spool_item *ret);
+/* The one after the window with this number. */
+bool spool_next(struct spool *spool, uint64_t number, struct spool_item *ret);
+
+/*
+ * The id of a window that was received from somebody whose clock is behind ours, with what it is
+ * behind. spool_split_id() takes them apart: 0 if the id says nothing about it.
+ */
+void spool_join_id(char ret[SPOOL_ID_MAX], const char *id, int64_t offset_s);
+int64_t spool_split_id(const char *joined, char ret_id[SPOOL_ID_MAX]);
 
 /*
  * Reads a window. A file that is not a whole recording is set aside: -EBADMSG. One that was removed

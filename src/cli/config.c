@@ -29,7 +29,7 @@
 #define MAX_SUBJECT 512
 
 const char *const config_sections[] = {"sampling", "symbols", "heap", "view",
-				       "agent",    "server",  NULL};
+				       "agent",    "server",  "relay", NULL};
 
 void config_fini(struct config *config)
 {
@@ -593,7 +593,7 @@ static int check_section(const struct config *config, const char *name, const js
 		meant = nearest_name(name, config_sections, i);
 		error_remedy(
 			err,
-			"%s%s%sthe sections are sampling, symbols, heap, view, agent and server",
+			"%s%s%sthe sections are sampling, symbols, heap, view, agent, server and relay",
 			meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
 		return r;
 	}

@@ -26,6 +26,7 @@ const struct command *const command_table[] = {
 	&command_symbolize,
 	&command_serve,
 	&command_server,
+	&command_relay,
 	&command_query,
 	&command_burst,
 	&command_token,

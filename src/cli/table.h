@@ -29,6 +29,7 @@ extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_sample;
 extern const struct command command_serve;
+extern const struct command command_relay;
 extern const struct command command_server;
 extern const struct command command_status;
 extern const struct command command_symbolize;

@@ -42,6 +42,7 @@ HELP_NOT_RUN = {
 # Commands none of whose examples are run, and why.
 HELP_COMMANDS_NOT_RUN = {
     "serve": "goes on until it is stopped",
+    "relay": "goes on until it is stopped",
     "server": "goes on until it is stopped",
     "query": "needs a server with history: see test_server.py",
     "burst": "needs a server with agents",

@@ -251,6 +251,30 @@ static void a_folder_is_used_by_one_agent_and_is_private(void **state)
 	remove_folder(folder);
 }
 
+static void an_id_is_taken_apart_as_it_was_joined(void **state)
+{
+	static const int64_t offsets_s[] = {0, 5, -18000, INT32_MAX};
+	char joined[SPOOL_ID_MAX];
+	char id[SPOOL_ID_MAX];
+
+	for (size_t i = 0; i < sizeof(offsets_s) / sizeof(offsets_s[0]); i++) {
+		spool_join_id(joined, "a@b-1-2", offsets_s[i]);
+		assert_int_equal(spool_split_id(joined, id), offsets_s[i]);
+		assert_string_equal(id, "a@b-1-2");
+	}
+}
+
+static void an_id_of_an_agent_says_nothing_about_clocks(void **state)
+{
+	static const char *const ids[] = {"host-1-2", "a@b-1-2", "host@", ""};
+	char id[SPOOL_ID_MAX];
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		assert_int_equal(spool_split_id(ids[i], id), 0);
+		assert_string_equal(id, ids[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +284,8 @@ int main(void)
 		cmocka_unit_test(old_windows_are_removed),
 		cmocka_unit_test(a_damaged_window_is_set_aside_with_a_message),
 		cmocka_unit_test(a_folder_is_used_by_one_agent_and_is_private),
+		cmocka_unit_test(an_id_is_taken_apart_as_it_was_joined),
+		cmocka_unit_test(an_id_of_an_agent_says_nothing_about_clocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/file/outfile.h"
 #include "base/id_index.h"
+#include "base/number.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "export/export.h"
@@ -26,8 +27,9 @@
 #include "store/store.h"
 
 /* Labels that have columns of their own, or are not labels of a series. */
-static const char *const special_labels[] = {"service", "service_name", "host",         "release",
-					     "state",   "type",         "unit_of_value"};
+static const char *const special_labels[] = {"service",       "service_name",   "host",
+					     "release",       "state",          "type",
+					     "unit_of_value", WINDOW_PART_LABEL};
 
 /* What the series of a sample follows from, and the series. Texts are compared by address. */
 struct origin {
@@ -37,6 +39,16 @@ struct origin {
 	const char *unit;
 	enum schema_kind kind;
 	uint32_t series;
+	uint32_t part;
+};
+
+/* What is stored as one batch: a window, or one of those of which a relay made it. */
+struct part {
+	const struct window *window;
+	const char *id;
+	int64_t clock_offset_s;
+	VEC(struct store_row) rows;
+	VEC(struct store_gap) gaps;
 };
 
 /* One event of a recording on its way into the store. */
@@ -48,8 +60,8 @@ struct collector {
 	struct strings keys; /* each series as text; ids are indices into series */
 	struct arena texts;
 	VEC(struct store_series) series;
-	VEC(struct store_row) rows;
-	VEC(struct store_gap) gaps;
+	VEC(struct part) parts;
+	size_t row_count;           /* of all parts */
 	VEC(struct origin) origins; /* many rows have the same */
 	struct id_index origin_index;
 	VEC(struct store_label) labels; /* of one series, scratch */
@@ -61,8 +73,11 @@ static void collector_fini(struct collector *collector)
 	strings_fini(&collector->keys);
 	arena_fini(&collector->texts);
 	vec_fini(&collector->series);
-	vec_fini(&collector->rows);
-	vec_fini(&collector->gaps);
+	for (size_t i = 0; i < collector->parts.count; i++) {
+		vec_fini(&collector->parts.items[i].rows);
+		vec_fini(&collector->parts.items[i].gaps);
+	}
+	vec_fini(&collector->parts);
 	vec_fini(&collector->origins);
 	id_index_fini(&collector->origin_index);
 	vec_fini(&collector->labels);
@@ -87,6 +102,20 @@ static const char *label_of(const struct export_sample *sample, const char *name
 		if (strcmp(sample->labels[i].key, name) == 0)
 			return sample->labels[i].value;
 	return NULL;
+}
+
+/* Which part a sample belongs to; the number of parts: none. */
+static uint32_t part_of(const struct collector *collector, const struct export_sample *sample)
+{
+	const char *number;
+	uint64_t value;
+
+	if (collector->input->window->part_count == 0)
+		return 0;
+	number = label_of(sample, WINDOW_PART_LABEL);
+	if (!number || number_parse_u64(number, &value) < 0 || value >= collector->parts.count)
+		return (uint32_t)collector->parts.count;
+	return (uint32_t)value;
 }
 
 static const char *first_of(const char *a, const char *b, const char *c)
@@ -197,13 +226,15 @@ static int add_series(struct collector *collector, const struct store_series *to
 	series.labels = labels;
 	series.label_count = n;
 	if (!failed && collector->input->service_seen)
-		collector->input->service_seen(collector->input->service_self, series.service);
+		collector->input->service_seen(collector->input->service_self, series.host,
+					       series.service);
 	return failed ? -ENOMEM : vec_push(&collector->series, series);
 }
 
 static int make_series(struct collector *collector, const struct profile *profile,
-		       const struct export_sample *sample, uint32_t *ret)
+		       const struct export_sample *sample, uint32_t part, uint32_t *ret)
 {
+	const struct window *window = collector->parts.items[part].window;
 	const struct ingest_input *input = collector->input;
 	const struct profile_thread *thread = &profile->threads.items[sample->thread];
 	const char *process = profile_text(profile, thread->process_comm);
@@ -213,7 +244,7 @@ static int make_series(struct collector *collector, const struct profile *profil
 		.service = first_of(service, process, "unknown"),
 		.type = input->type ? input->type : sample->value,
 		.unit = input->type ? input->unit : sample->unit,
-		.host = first_of(label_of(sample, "host"), input->window->host, input->host),
+		.host = first_of(label_of(sample, "host"), window->host, input->host),
 		.release = first_of(label_of(sample, "release"), input->release, ""),
 	};
 	size_t known;
@@ -246,7 +277,7 @@ static bool is_of(const struct origin *origin, const struct export_sample *sampl
 
 /* The series of a sample. Its key is long, so it is made once for each origin. */
 static int find_series(struct collector *collector, const struct profile *profile,
-		       const struct export_sample *sample, uint32_t *ret)
+		       const struct export_sample *sample, struct origin *ret)
 {
 	uint64_t hash = hash_pair(sample->thread, sample->label_set);
 	struct id_probe probe = id_index_probe(&collector->origin_index, hash);
@@ -254,31 +285,39 @@ static int find_series(struct collector *collector, const struct profile *profil
 	int r;
 
 	while ((id = id_probe_next(&collector->origin_index, &probe)) != ID_NONE) {
-		*ret = collector->origins.items[id].series;
-		if (is_of(&collector->origins.items[id], sample))
+		*ret = collector->origins.items[id];
+		if (is_of(ret, sample))
 			return 0;
 	}
 	id = (uint32_t)collector->origins.count;
-	r = make_series(collector, profile, sample, ret);
+	*ret = (struct origin){sample->thread,
+			       sample->label_set,
+			       sample->value,
+			       sample->unit,
+			       sample->kind,
+			       0,
+			       part_of(collector, sample)};
+	if (ret->part >= collector->parts.count)
+		return -EBADMSG;
+	r = make_series(collector, profile, sample, ret->part, &ret->series);
 	if (r == 0)
-		r = vec_push(&collector->origins,
-			     (struct origin){sample->thread, sample->label_set, sample->value,
-					     sample->unit, sample->kind, *ret});
+		r = vec_push(&collector->origins, *ret);
 	if (r == 0)
 		r = id_index_add(&collector->origin_index, hash, id);
 	return r;
 }
 
-static uint32_t time_of(struct collector *collector, const struct export_sample *sample)
+static uint32_t time_of(struct collector *collector, const struct part *part,
+			const struct export_sample *sample)
 {
 	const struct ingest_input *input = collector->input;
-	uint64_t bucket_s = input->window->bucket_s > 0 ? input->window->bucket_s : INGEST_BUCKET_S;
+	uint64_t bucket_s = part->window->bucket_s > 0 ? part->window->bucket_s : INGEST_BUCKET_S;
 	uint64_t time_s = sample->realtime_ns / NS_PER_SEC;
 
 	if (time_s == 0) {
 		time_s = input->time_s > 0 ? input->time_s : input->now_s;
-	} else if (llabs(input->clock_offset_s) > INGEST_CLOCK_TOLERANCE_S) {
-		time_s = (uint64_t)((int64_t)time_s + input->clock_offset_s);
+	} else if (llabs(part->clock_offset_s) > INGEST_CLOCK_TOLERANCE_S) {
+		time_s = (uint64_t)((int64_t)time_s + part->clock_offset_s);
 		collector->result->shifted = true;
 	}
 	if (time_s > input->now_s) /* also of what was before 1970 */
@@ -297,32 +336,71 @@ static int64_t value_of(const struct collector *collector, const struct export_s
 }
 
 /* Gaps belong to the window, not to an event: they go with the first one. */
-static int add_gaps(struct collector *collector)
+static int add_gaps(const struct collector *collector, struct part *part)
 {
-	const struct window *window = collector->input->window;
+	const struct window *window = part->window;
 	size_t i;
 	int r = 0;
 
 	for (i = 0; i < window->gaps.count && r == 0; i++) {
 		const struct window_gap *gap = &window->gaps.items[i];
 
-		r = vec_push(&collector->gaps,
+		r = vec_push(&part->gaps,
 			     (struct store_gap){first_of(window->host, collector->input->host, ""),
 						gap->from_s, gap->to_s, gap->reason});
 	}
 	return r;
 }
 
+static int add_part(struct collector *collector, struct part part, bool with_gaps)
+{
+	int r = with_gaps ? add_gaps(collector, &part) : 0;
+
+	if (r == 0)
+		r = vec_push(&collector->parts, part);
+	if (r < 0)
+		vec_fini(&part.gaps);
+	return r;
+}
+
+static int add_parts(struct collector *collector, bool with_gaps)
+{
+	const struct ingest_input *input = collector->input;
+	const struct window *window = input->window;
+	size_t i;
+	int r = 0;
+
+	if (window->part_count == 0)
+		return add_part(collector,
+				(struct part){.window = window,
+					      .id = input->id,
+					      .clock_offset_s = input->clock_offset_s},
+				with_gaps);
+	for (i = 0; i < window->part_count && r == 0; i++) {
+		const struct window *each = &window->parts[i];
+		int64_t offset_s = each->clock_offset_s + input->clock_offset_s;
+
+		r = *each->id ? add_part(collector,
+					 (struct part){.window = each,
+						       .id = each->id,
+						       .clock_offset_s = offset_s},
+					 with_gaps)
+			      : -EBADMSG;
+	}
+	return r;
+}
+
 /* Whole texts: what is cut off would make two batches one, and the second a duplicate. */
-static const char *make_id(const struct collector *collector, struct bytes *ret)
+static const char *make_id(const struct collector *collector, const struct part *part,
+			   struct bytes *ret)
 {
 	const struct ingest_input *input = collector->input;
 	XXH128_hash_t hash = XXH3_128bits(input->data, input->size);
 
 	size_t i;
 
-	if (*input->id) {
-		bytes_printf(ret, "%s/%s", input->id, collector->event);
+	if (*part->id) {
+		bytes_printf(ret, "%s/%s", part->id, collector->event);
 	} else {
 		bytes_printf(ret, "%016" PRIx64 "%016" PRIx64 "/%s/%s/%" PRIu64 "/%s/%s",
 			     hash.high64, hash.low64, collector->event,
@@ -340,9 +418,10 @@ static const char *make_id(const struct collector *collector, struct bytes *ret)
  * Agents number their windows, "SENDER-NUMBER", and send them in order. Other ids say nothing about
  * what may come again. Each event of a window is a batch, so each counts for itself.
  */
-static const char *make_sender(const struct collector *collector, struct bytes *ret)
+static const char *make_sender(const struct collector *collector, const struct part *part,
+			       struct bytes *ret)
 {
-	const char *id = collector->input->id;
+	const char *id = part->id;
 	const char *number = strrchr(id, '-');
 
 	if (!number || number == id || !number[1] ||
@@ -364,24 +443,24 @@ static void tell_build_ids(const struct ingest_input *input, const struct profil
 					     &profile->modules.items[i].build_id);
 }
 
-static int store_all(struct collector *collector, const struct profile *profile, struct error *err)
+static int store_part(struct collector *collector, const struct part *part,
+		      const struct profile *profile, struct error *err)
 {
 	struct bytes id = {0};
 	struct bytes sender = {0};
 	struct store_batch batch = {
-		.id = make_id(collector, &id),
-		.sender = make_sender(collector, &sender),
+		.id = make_id(collector, part, &id),
+		.sender = make_sender(collector, part, &sender),
 		.profile = profile,
 		.series = collector->series.items,
 		.series_count = collector->series.count,
-		.rows = collector->rows.items,
-		.row_count = collector->rows.count,
-		.gaps = collector->gaps.items,
-		.gap_count = collector->gaps.count,
+		.rows = part->rows.items,
+		.row_count = part->rows.count,
+		.gaps = part->gaps.items,
+		.gap_count = part->gaps.count,
 	};
 	int r;
 
-	tell_build_ids(collector->input, profile);
 	if (id.failed || sender.failed)
 		r = error_set(err, -ENOMEM, "out of memory");
 	else
@@ -398,6 +477,23 @@ static int store_all(struct collector *collector, const struct profile *profile,
 	return 0;
 }
 
+/* If one fails, those before it are stored: they are duplicates when the window comes again. */
+static int store_all(struct collector *collector, const struct profile *profile, struct error *err)
+{
+	bool is_merged = collector->input->window->part_count > 0;
+	size_t i;
+	int r = 0;
+
+	tell_build_ids(collector->input, profile);
+	for (i = 0; i < collector->parts.count && r == 0; i++) {
+		const struct part *part = &collector->parts.items[i];
+
+		if (!is_merged || part->rows.count > 0 || part->gaps.count > 0)
+			r = store_part(collector, part, profile, err);
+	}
+	return r;
+}
+
 static int refuse_many(struct error *err)
 {
 	(void)error_set(err, -E2BIG, "the window has too many samples or sets of labels");
@@ -405,27 +501,40 @@ static int refuse_many(struct error *err)
 	return -E2BIG;
 }
 
+static int add_row(struct collector *collector, const struct origin *origin,
+		   const struct export_sample *sample)
+{
+	struct part *part = &collector->parts.items[origin->part];
+	struct store_row row = {
+		.series = origin->series,
+		.time_s = time_of(collector, part, sample),
+		.stack = sample->stack,
+		.samples = sample->times > 0 ? sample->times : 1,
+		.value = value_of(collector, sample),
+	};
+
+	return vec_push(&part->rows, row);
+}
+
 /* A load_sample_fn. */
 static int take_sample(void *self, const struct profile *profile,
 		       const struct export_sample *sample, struct error *err)
 {
 	struct collector *collector = self;
-	struct store_row row = {0};
+	struct origin origin;
 	int r;
 
 	if (!sample)
 		return profile->quality.damaged_chunks > 0 ? window_refuse_damaged(err)
 							   : store_all(collector, profile, err);
-	r = find_series(collector, profile, sample, &row.series);
-	row.time_s = time_of(collector, sample);
-	row.stack = sample->stack;
-	row.samples = sample->times > 0 ? sample->times : 1;
-	row.value = value_of(collector, sample);
+	r = find_series(collector, profile, sample, &origin);
 	if (r == 0)
-		r = collector->rows.count >= INGEST_ROWS_MAX ? -E2BIG
-							     : vec_push(&collector->rows, row);
+		r = collector->row_count++ >= INGEST_ROWS_MAX ? -E2BIG
+							      : add_row(collector, &origin, sample);
 	if (r == -E2BIG)
 		return refuse_many(err);
+	if (r == -EBADMSG)
+		return window_refuse_damaged(err);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
@@ -466,17 +575,29 @@ static int ingest_gaps(struct collector *collector, struct error *err)
 	return store_all(collector, profile, err);
 }
 
+static bool has_gaps(const struct collector *collector)
+{
+	size_t i;
+
+	for (i = 0; i < collector->parts.count; i++)
+		if (collector->parts.items[i].gaps.count > 0)
+			return true;
+	return false;
+}
+
 static int ingest_one(struct collector *collector, bool first, struct error *err)
 {
 	int r = strings_init(&collector->keys);
 	int fd;
 
-	if (r == 0 && first)
-		r = add_gaps(collector);
+	if (r == 0)
+		r = add_parts(collector, first);
+	if (r == -EBADMSG)
+		return window_refuse_damaged(err);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	if (!*collector->event)
-		return collector->gaps.count > 0 ? ingest_gaps(collector, err) : 0;
+		return has_gaps(collector) ? ingest_gaps(collector, err) : 0;
 	fd = open_copy(collector->input, err);
 	return fd < 0 ? fd : ingest_event(collector, fd, err);
 }

@@ -8,6 +8,7 @@
  * A sample's series is made of its labels, its process if it has no such label, and what the
  * request adds. Times come from the recording, moved by the offset between the sender's clock and
  * ours if that is more than INGEST_CLOCK_TOLERANCE_S, and are never in the future.
+ * Of a window that a relay merged, each part is stored under its own id, as if it had come alone.
  */
 
 #include <stdbool.h>
@@ -43,8 +44,8 @@ struct ingest_input {
 	uint64_t time_s; /* of samples without a time; 0: now */
 	int64_t clock_offset_s;
 	uint64_t now_s;
-	/* Called for each series with its service; optional. */
-	void (*service_seen)(void *self, const char *service);
+	/* Called for each series with its host and service; optional. */
+	void (*service_seen)(void *self, const char *host, const char *service);
 	void *service_self;
 	/* Called with the build id of each module of its stacks, perhaps twice; optional. */
 	void (*build_id_seen)(void *self, const struct build_id *id);

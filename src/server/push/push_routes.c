@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,14 +51,19 @@ void push_count(struct server *server, const struct ingest_result *result, int r
 		metrics_add(metrics, &metrics->shifted_windows, 1);
 }
 
-/* The order that fits one of the services of a window. */
+/* An order for the agent of a host. */
+struct host_order {
+	char host[WINDOW_TEXT_MAX];
+	struct burst burst;
+};
+
+/* The orders that fit the services of a window: one for each host. */
 struct order_search {
 	struct server *server;
-	const char *host;
+	const char *host; /* NULL: those that the samples name */
 	uint64_t now_s;
-	bool found;
 	bool is_watched;
-	struct burst burst;
+	VEC(struct host_order) orders;
 	VEC(struct build_id) build_ids; /* of its modules */
 };
 
@@ -68,14 +74,51 @@ struct order_search {
 #define LIVE_WINDOW_OF_MANY_S 10
 #define FEW 50
 
-static void find_order(void *self, const char *service)
+static void find_order(void *self, const char *host, const char *service)
 {
 	struct order_search *search = self;
+	struct host_order order;
+	size_t i;
 
-	if (!search->found)
-		search->found = bursts_take(&search->server->bursts, search->host, service,
-					    search->server->config->burst_hosts, search->now_s,
-					    &search->burst);
+	if (search->host)
+		host = search->host;
+	for (i = 0; i < search->orders.count; i++)
+		if (strcmp(search->orders.items[i].host, host) == 0)
+			return;
+	if (!bursts_take(&search->server->bursts, host, service,
+			 search->server->config->burst_hosts, search->now_s, &order.burst))
+		return;
+	(void)snprintf(order.host, sizeof(order.host), "%s", host);
+	(void)vec_push(&search->orders, order); /* else the agent has no burst */
+}
+
+static void put_burst(const struct burst *burst, struct json *json)
+{
+	json_open_object(json, "burst");
+	json_string(json, "id", burst->id);
+	json_string(json, "service", burst->service);
+	json_u64(json, "rate", burst->rate_hz);
+	json_u64(json, "seconds", burst->seconds);
+	json_close(json);
+}
+
+static void put_orders(const struct order_search *search, struct json *json)
+{
+	size_t i;
+
+	if (search->orders.count == 0)
+		return;
+	if (search->host)
+		put_burst(&search->orders.items[0].burst, json);
+	/* For relays, which pass them on. */
+	json_open_array(json, "orders");
+	for (i = 0; i < search->orders.count; i++) {
+		json_open_object(json, NULL);
+		json_string(json, "host", search->orders.items[i].host);
+		put_burst(&search->orders.items[i].burst, json);
+		json_close(json);
+	}
+	json_close(json);
 }
 
 static void note_build_id(void *self, const struct build_id *id)
@@ -126,20 +169,28 @@ static void put_answer(const struct ingest_result *result, int64_t offset_s,
 	json_bool(&json, "duplicate", result->batches > 0 && result->duplicates == result->batches);
 	json_i64(&json, "clock_offset_s", offset_s);
 	json_bool(&json, "shifted", result->shifted);
-	if (search->found) {
-		json_open_object(&json, "burst");
-		json_string(&json, "id", search->burst.id);
-		json_string(&json, "service", search->burst.service);
-		json_u64(&json, "rate", search->burst.rate_hz);
-		json_u64(&json, "seconds", search->burst.seconds);
-		json_close(&json);
-	}
+	put_orders(search, &json);
 	/* The live view would be a whole window late. */
 	if (search->is_watched)
 		json_u64(&json, "window_s", live_window_s(search->server));
 	put_wanted(search, &json);
 	json_close(&json);
 	bytes_put_u8(&response->body, '\n');
+}
+
+/* Remembers what the agents of a window said. */
+static void note_agents(struct server *server, const struct http_call *request,
+			const struct ingest_input *input, const char *problem)
+{
+	const struct window *window = input->window;
+	size_t i;
+
+	if (window->part_count == 0)
+		agents_pushed(&server->agents, window, request->client, input->clock_offset_s,
+			      problem);
+	for (i = 0; i < window->part_count; i++)
+		agents_pushed(&server->agents, &window->parts[i], request->client,
+			      input->clock_offset_s + window->parts[i].clock_offset_s, problem);
 }
 
 static int push_window(struct server *server, const struct http_call *request,
@@ -169,17 +220,19 @@ static int push_window(struct server *server, const struct http_call *request,
 	input.data = body.data;
 	input.size = body.size;
 	input.id = id ? id : window->id;
+	if (window->part_count > 0)
+		search.host = NULL;
 	if (r == 0)
 		r = push_store(server, &input, &search.is_watched, &result, err);
 	bytes_fini(&body);
 	push_count(server, &result, r);
-	agents_pushed(&server->agents, window, request->client, input.clock_offset_s,
-		      r < 0 ? err->text : NULL);
+	note_agents(server, request, &input, r < 0 ? err->text : NULL);
 	if (r == 0) {
 		naming_wake(server->naming);
 		put_answer(&result, input.clock_offset_s, &search, response);
 	}
 	vec_fini(&search.build_ids);
+	vec_fini(&search.orders);
 	return r;
 }
 

@@ -27,12 +27,12 @@ static bool is_noted(const struct watched *watched, const char *service)
 	return false;
 }
 
-static void note_service(void *self, const char *service)
+static void note_service(void *self, const char *host, const char *service)
 {
 	struct watched *watched = self;
 
 	if (watched->input->service_seen)
-		watched->input->service_seen(watched->input->service_self, service);
+		watched->input->service_seen(watched->input->service_self, host, service);
 	if (watched->count >= WATCHED_MAX || strlen(service) >= LIVE_SERVICE_MAX ||
 	    is_noted(watched, service) || !live_has_watcher(&watched->server->live, service))
 		return;

@@ -14,6 +14,8 @@
 #include "recording/reader.h"
 
 #define NAME "the window"
+#define PART_PREFIX "relay."
+#define OFFSET_MAX_S 1e9
 
 int window_refuse_damaged(struct error *err)
 {
@@ -111,10 +113,38 @@ static void take_number(struct window_numbers *numbers, const char *key, const c
 			*known[i].ret = number;
 }
 
-static int take_info(void *self, const char *key, const char *value)
+/* A difference of clocks; 0 if it makes no sense. */
+static int64_t offset_of(const char *text)
 {
-	struct window *window = self;
+	double value;
 
+	return number_parse_double(text, &value) == 0 && value > -OFFSET_MAX_S &&
+			       value < OFFSET_MAX_S
+		       ? (int64_t)value
+		       : 0;
+}
+
+/* The part with this number; NULL: there are too many, or no memory. */
+static struct window *find_part(struct window *window, unsigned long number)
+{
+	struct window *more;
+
+	if (number >= WINDOW_PARTS_MAX)
+		return NULL;
+	if (number >= window->part_count) {
+		more = realloc(window->parts, (number + 1) * sizeof(*more));
+		if (!more)
+			return NULL;
+		memset(more + window->part_count, 0,
+		       (number + 1 - window->part_count) * sizeof(*more));
+		window->parts = more;
+		window->part_count = number + 1;
+	}
+	return &window->parts[number];
+}
+
+static int take_fact(struct window *window, const char *key, const char *value)
+{
 	if (strncmp(key, "gap", 3) == 0)
 		return add_gap(window, value);
 	if (strcmp(key, "agent.host") == 0 || (strcmp(key, "host") == 0 && !window->host[0]))
@@ -132,9 +162,31 @@ static int take_info(void *self, const char *key, const char *value)
 		window->end_s = seconds_of(value);
 	else if (strcmp(key, "window.bucket") == 0)
 		window->bucket_s = seconds_of(value);
+	else if (strcmp(key, "clock_offset_s") == 0)
+		window->clock_offset_s = offset_of(value);
 	else
 		take_number(&window->numbers, key, value);
 	return 0;
+}
+
+/* "relay.NUMBER.KEY" is a fact of a part. */
+static int take_info(void *self, const char *key, const char *value)
+{
+	struct window *window = self;
+	struct window *part;
+	unsigned long number;
+	char *end;
+
+	if (strncmp(key, PART_PREFIX, sizeof(PART_PREFIX) - 1) != 0)
+		return take_fact(window, key, value);
+	key += sizeof(PART_PREFIX) - 1;
+	number = strtoul(key, &end, 10);
+	if (end == key || *end != '.')
+		return 0;
+	part = find_part(window, number);
+	if (!part)
+		return number >= WINDOW_PARTS_MAX ? -E2BIG : -ENOMEM;
+	return take_fact(part, end + 1, value);
 }
 
 static int take_schema(void *self, uint32_t id, const struct schema *schema)
@@ -172,7 +224,8 @@ int window_read(struct window *window, const void *data, size_t size, size_t lim
 	damage = recording_reader_damage(reader);
 	recording_reader_free(reader);
 	if (r == -E2BIG) {
-		(void)error_set(err, r, NAME " has more than %d events", WINDOW_EVENTS_MAX);
+		(void)error_set(err, r, NAME " has more than %d events or %d parts",
+				WINDOW_EVENTS_MAX, WINDOW_PARTS_MAX);
 		error_remedy(err, "send them in several windows");
 	}
 	if (r == -ENOMEM)
@@ -192,4 +245,9 @@ void window_fini(struct window *window)
 		free(window->events[i]);
 	vec_fini(&window->gaps);
 	window->event_count = 0;
+	for (i = 0; i < window->part_count; i++)
+		window_fini(&window->parts[i]);
+	free(window->parts);
+	window->parts = NULL;
+	window->part_count = 0;
 }

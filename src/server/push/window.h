@@ -19,6 +19,7 @@ struct error;
 #define WINDOW_TEXT_MAX 256
 #define WINDOW_EVENTS_MAX 16
 #define WINDOW_GAPS_MAX 1000
+#define WINDOW_PARTS_MAX 256
 
 struct window_gap {
 	uint32_t from_s;
@@ -54,7 +55,16 @@ struct window {
 	VEC(struct window_gap) gaps;
 	char *events[WINDOW_EVENTS_MAX];
 	size_t event_count;
+	/*
+	 * A relay merges windows: these are what each says about itself. Their events are those of
+	 * the whole. The label WINDOW_PART_LABEL of a sample is the number of its part.
+	 */
+	struct window *parts;
+	size_t part_count;
+	int64_t clock_offset_s; /* of a part: what its agent's clock is behind the relay's */
 };
+
+#define WINDOW_PART_LABEL "relay.window"
 
 /*
  * Reads a recording in memory. limit is for all its chunks, uncompressed. The caller releases it
