@@ -97,7 +97,7 @@ UNWIND_INLINE bool python_index(const struct python_layout *layout, const uint64
 	return bytes >= -2 && bytes < PYTHON_CODE_BYTES;
 }
 
-/* Decodes the words at the address of a frame. False if that is no frame. */
+/* Decodes the words at the address of a frame. False if that is not a frame. */
 UNWIND_INLINE bool python_frame_decode(const struct python_layout *layout, const uint64_t *words,
 				       uint64_t address, struct python_frame *ret)
 {

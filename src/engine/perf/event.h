@@ -71,12 +71,12 @@ struct event_grant {
 	bool children_too;         /* threads cannot be followed without processes */
 	bool alone;                /* neither new threads nor processes can be followed */
 	uint32_t depth;
-	bool wakes_each; /* each sample wakes who waits for its ring */
+	bool wakes_each; /* each sample wakes the thread that waits for its ring */
 };
 
 void event_grant_init(struct event_grant *grant, const struct event_request *request);
 
-/* From now on, events wake who waits for their ring after each sample. */
+/* From now on, each sample wakes the thread that waits for its ring. */
 void event_grant_wake_each(struct event_grant *grant);
 
 /* The event through which programs write their samples. */

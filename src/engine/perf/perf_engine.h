@@ -68,13 +68,13 @@ struct perf_engine {
 	bool command; /* its exec starts the sampling */
 	bool partial; /* some threads of a process only */
 	bool clock;
-	struct perf_programs *programs;   /* that make the samples; NULL: the kernel does */
-	struct sample_calls *calls;       /* of interpreters, without programs; NULL: not read */
-	struct call_readers *readers;     /* that read them; NULL: none yet */
-	int timer_fd;                     /* with programs: when to bring them up to date */
-	uint64_t bell_due_ns;             /* when to read what rang their bell; 0: nothing did */
-	uint64_t drained_ns;              /* when the rings were last read */
-	bool news;                        /* something was mapped since the last drain */
+	struct perf_programs *programs; /* that make the samples; NULL: the kernel does */
+	struct sample_calls *calls;     /* of interpreters, without programs; NULL: not read */
+	struct call_readers *readers;   /* that read them; NULL: none yet */
+	int timer_fd;                   /* with programs: when to bring them up to date */
+	uint64_t bell_due_ns; /* when to read the record that rang the bell; 0: none did */
+	uint64_t drained_ns;  /* when the rings were last read */
+	bool news;            /* something was mapped since the last drain */
 	struct perf_record_layout layout; /* of all records: their events agree on it */
 	bool copies;                      /* samples carry registers and stack, which we walk */
 	struct chain_walk walk;           /* of these */
@@ -91,7 +91,7 @@ struct perf_engine {
 	VEC(int) sides;     /* events for mappings and tasks, beside those that sample */
 	bool sides_open;    /* all of these are open; later threads inherit them */
 	uint64_t made;      /* samples that programs had made at the last drain */
-	uint64_t side_lost; /* lost records that are no samples */
+	uint64_t side_lost; /* lost records that are not samples */
 
 	char notice[1024];
 };

@@ -64,7 +64,7 @@ uint64_t perf_rate_active_ns(const struct perf_rate *rate, uint64_t from_ns, uin
 /* Attributes the run time since the last call to the current rate; run_ns is the total. */
 void perf_rate_account(struct perf_rate *rate, bool clock, uint64_t run_ns);
 
-/* Opens the events again, so that each sample wakes who waits for its ring. */
+/* Opens the events again, so that each sample wakes the thread that waits for its ring. */
 int perf_quicken(struct perf_engine *engine, struct error *err);
 
 #endif

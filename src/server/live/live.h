@@ -31,7 +31,9 @@ struct live {
 void live_init(struct live *live);
 void live_fini(struct live *live);
 
-/* The watcher belongs to the caller, who calls live_leave() before it goes. 0 or a negative errno.
+/*
+ * The watcher belongs to the caller, who calls live_leave() before releasing it. 0 or a negative
+ * errno.
  */
 int live_enter(struct live *live, struct live_watcher *watcher);
 void live_leave(struct live *live, struct live_watcher *watcher);

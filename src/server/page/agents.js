@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The agents: what each was asked for and what it achieved, and how it does.
+// The agents: the rate each was asked for and achieved, and its health.
 import { ask } from './api.js';
 import { makeBursts } from './bursts.js';
 import { fill, make } from './dom.js';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Questions to the server. An answer that is an error becomes a Problem with the server's words and its
-// remedy; 401 is also told to whoever shows the login.
+// remedy; on 401, the part that shows the login hears of it too.
 
 /**
  * @typedef {{ name: string, detail?: string, samples: number, value: number, self?: number, from: number, to: number }} Item

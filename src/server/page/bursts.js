@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bursts: samples of a service more often for a short time. The form, its limits, and what was asked before.
+// Bursts, which sample a service faster for a short time: the form, the limits, and earlier requests.
 import { ask, askList, post, Problem } from './api.js';
 import { fill, labelled, make } from './dom.js';
 import { showProblem } from './problem.js';

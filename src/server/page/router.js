@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Goes to addresses. Views go somewhere with go(); main.js shows what is there.
+// Navigation. Views call go() to change the address; main.js shows the view that belongs to it.
 import { addressText, readAddress } from './address.js';
 
 /** @typedef {import('./address.js').Address} Address */
