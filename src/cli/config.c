@@ -28,7 +28,7 @@
 #define MAX_KEY 128
 #define MAX_SUBJECT 512
 
-const char *const config_sections[] = {"sampling", "symbols", "heap", "view",
+const char *const config_sections[] = {"sampling", "symbols", "heap",  "view",
 				       "agent",    "server",  "relay", NULL};
 
 void config_fini(struct config *config)
@@ -591,10 +591,10 @@ static int check_section(const struct config *config, const char *name, const js
 	if (!config_sections[i]) {
 		r = error_set(err, -EINVAL, "%s: unknown section %s", place, name);
 		meant = nearest_name(name, config_sections, i);
-		error_remedy(
-			err,
-			"%s%s%sthe sections are sampling, symbols, heap, view, agent, server and relay",
-			meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
+		error_remedy(err,
+			     "%s%s%sthe sections are sampling, symbols, heap, view, agent, server "
+			     "and relay",
+			     meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
 		return r;
 	}
 	if (!json_is_object(value))
