@@ -122,7 +122,7 @@ HEAP_INLINE struct preload_thread *heap_enter_plainly(const struct heap_site *si
 	if (__builtin_expect(!thread || thread->inside > site->frame || thread->new_failed, 0))
 		return NULL;
 	thread->inside = site->frame;
-	thread->inside_word = site->pc;
+	thread->inside_word = nested_word(site->frame); /* as stored: maybe signed */
 	return thread;
 }
 
