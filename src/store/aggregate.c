@@ -151,7 +151,7 @@ static void put_question(struct selection *selection, struct bytes *sql,
 int aggregate(struct selection *selection, const struct aggregate_question *question,
 	      struct answer *ret, struct error *err)
 {
-	struct store *store = selection->store;
+	struct embedded *store = selection->store;
 	struct bytes sql = {0};
 	unsigned int tries;
 	int r = -EIO;

@@ -58,7 +58,7 @@ static int check_rows(struct appending *appending, uint8_t *wanted)
 }
 
 /* Looks for the names that are known, beside other batches. */
-static int find_names(struct store *store, struct appending *appending, const uint8_t *wanted)
+static int find_names(struct embedded *store, struct appending *appending, const uint8_t *wanted)
 {
 	int r = names_lookup_init(&appending->names, appending->batch->profile, wanted);
 
@@ -89,7 +89,7 @@ static void gather(struct append_queue *queue)
 }
 
 /* Writes what waits at the queue. Called with its lock, which is released meanwhile. */
-static void write_waiting(struct store *store, struct append_queue *queue)
+static void write_waiting(struct embedded *store, struct append_queue *queue)
 {
 	struct appending *taken[APPEND_TOGETHER_MAX];
 	struct appending *first;
@@ -119,7 +119,7 @@ static void write_waiting(struct store *store, struct append_queue *queue)
 }
 
 /* Waits until the batch is written. Who finds nobody writing writes for all. */
-static void write_in_turn(struct store *store, struct appending *appending)
+static void write_in_turn(struct embedded *store, struct appending *appending)
 {
 	struct append_queue *queue = &store->queue;
 
@@ -138,7 +138,7 @@ static void write_in_turn(struct store *store, struct appending *appending)
 }
 
 /* What can be done beside other batches, then the rest in turn. */
-static int append(struct store *store, struct appending *appending)
+static int append(struct embedded *store, struct appending *appending)
 {
 	const struct store_batch *batch = appending->batch;
 	size_t nodes = batch->profile ? batch->profile->stacks.nodes.count : 0;
@@ -161,8 +161,9 @@ static int append(struct store *store, struct appending *appending)
 	return r;
 }
 
-int store_append(struct store *store, const struct store_batch *batch, struct error *err)
+int embedded_append(struct store *base, const struct store_batch *batch, struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	struct appending appending = {
 		.batch = batch,
 		.id = batch_id_of(batch->id, batch->sender, clock_realtime_ns() / NS_PER_SEC),

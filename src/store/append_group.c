@@ -11,7 +11,7 @@
 
 /* The batches of one transaction. */
 struct group {
-	struct store *store;
+	struct embedded *store;
 	VEC(struct appending *) items;
 	VEC(struct batch_id) ids;
 	VEC(struct hot_table) tables; /* that they are written to */
@@ -56,7 +56,7 @@ static uint16_t last_day(const struct appending *item)
 }
 
 /* Finds or adds the names of a batch. Most have none that is new, and need no lock. */
-static int settle_names(struct store *store, struct appending *item, struct error *err)
+static int settle_names(struct embedded *store, struct appending *item, struct error *err)
 {
 	const struct store_batch *batch = item->batch;
 	uint16_t day = last_day(item);
@@ -76,7 +76,7 @@ static int settle_names(struct store *store, struct appending *item, struct erro
 	return r < 0 ? no_memory(err) : 0;
 }
 
-static int settle_series(struct store *store, struct appending *item, struct error *err)
+static int settle_series(struct embedded *store, struct appending *item, struct error *err)
 {
 	const struct store_batch *batch = item->batch;
 	size_t i;
@@ -112,7 +112,7 @@ static int find_table(struct group *group, uint32_t hour_s)
  */
 static int admit(struct group *group, struct appending *item)
 {
-	struct store *store = group->store;
+	struct embedded *store = group->store;
 	size_t i;
 	int r;
 
@@ -132,7 +132,7 @@ static int admit(struct group *group, struct appending *item)
 	return r;
 }
 
-static int create_table(struct store *store, struct hot_table *table, struct error *err)
+static int create_table(struct embedded *store, struct hot_table *table, struct error *err)
 {
 	char name[HOT_NAME_MAX];
 	struct bytes sql = {0};
@@ -196,7 +196,7 @@ static int put_rows(const struct appending *item, struct hot_table *table, struc
 
 static int write_hour(struct group *group, struct hot_table *table)
 {
-	struct store *store = group->store;
+	struct embedded *store = group->store;
 	const struct hot_table *known = row_files_hot(&store->files, table->hour_s);
 	char name[HOT_NAME_MAX];
 	struct appender to;
@@ -237,7 +237,7 @@ static void put_gaps(struct appender *to, const struct store_batch *batch, struc
 
 static int write_gaps(struct group *group)
 {
-	struct store *store = group->store;
+	struct embedded *store = group->store;
 	struct bytes text = {0};
 	struct appender to;
 	size_t count = 0;
@@ -260,7 +260,7 @@ static int write_gaps(struct group *group)
 /* Everything that belongs to the transaction. */
 static int write_all(struct group *group)
 {
-	struct store *store = group->store;
+	struct embedded *store = group->store;
 	size_t i;
 	int r = names_save(&store->names, &store->database, store->writer, group->err);
 
@@ -279,7 +279,7 @@ static int write_all(struct group *group)
 /* Makes room for what note_written() adds: after the commit it is too late to fail. */
 static int reserve(struct group *group)
 {
-	struct store *store = group->store;
+	struct embedded *store = group->store;
 	size_t most = store->files.hot.count + group->tables.count;
 	int r;
 
@@ -293,7 +293,7 @@ static int reserve(struct group *group)
 
 static void note_written(struct group *group)
 {
-	struct store *store = group->store;
+	struct embedded *store = group->store;
 	size_t i;
 
 	for (i = 0; i < group->items.count; i++) {
@@ -323,7 +323,7 @@ static void note_written(struct group *group)
 /* One transaction. *ret_tried: its commit was tried, so nobody knows whether it failed. */
 static int write_group(struct group *group, bool *ret_tried)
 {
-	struct store *store = group->store;
+	struct embedded *store = group->store;
 	int r = reserve(group);
 
 	*ret_tried = false;
@@ -353,7 +353,7 @@ static void fail(struct appending *item, int r, const struct error *err)
 /* Something in the group cannot be written: the others shall not suffer. */
 static void write_each(struct group *group)
 {
-	struct store *store = group->store;
+	struct embedded *store = group->store;
 	struct error *err = group->err;
 	struct group one = {.store = store, .err = err};
 	size_t i;
@@ -389,7 +389,7 @@ static void write_or_fail(struct group *group)
 		fail(group->items.items[i], r, group->err);
 }
 
-void append_group(struct store *store, struct appending *first)
+void append_group(struct embedded *store, struct appending *first)
 {
 	struct error err = {0};
 	struct group group = {.store = store, .err = &err};
@@ -398,7 +398,7 @@ void append_group(struct store *store, struct appending *first)
 		struct appending *rest = NULL;
 		struct appending *item;
 		struct appending *next;
-		int r = store_recover(store, &err);
+		int r = embedded_recover(store, &err);
 
 		group_clear(&group);
 		for (item = first; item; item = next) {

@@ -15,7 +15,7 @@
 #include "store/names_lookup.h"
 
 struct error;
-struct store;
+struct embedded;
 struct store_batch;
 
 /* More would be a mistake of the sender, and a table for each. */
@@ -37,6 +37,6 @@ struct appending {
 };
 
 /* Writes a list of batches and sets their results. With write_lock. */
-void append_group(struct store *store, struct appending *first);
+void append_group(struct embedded *store, struct appending *first);
 
 #endif

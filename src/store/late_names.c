@@ -7,9 +7,10 @@
 #include "store/names_tables.h"
 #include "store/store_state.h"
 
-int store_unnamed(struct store *store, const char *build_id, uint32_t from_id,
-		  store_address_fn each, void *self, struct error *err)
+int embedded_unnamed(struct store *base, const char *build_id, uint32_t from_id,
+		     store_address_fn each, void *self, struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	uint32_t wanted;
 	size_t i;
 
@@ -51,8 +52,10 @@ static void count_unnamed(const struct names *names, struct unnamed *ret)
 	}
 }
 
-int store_unnamed_modules(struct store *store, store_unnamed_fn each, void *self, struct error *err)
+int embedded_unnamed_modules(struct store *base, store_unnamed_fn each, void *self,
+			     struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	SCOPED(mem) struct unnamed *unnamed = NULL;
 	const struct profile *profile;
 	size_t count = 0;
@@ -81,7 +84,7 @@ int store_unnamed_modules(struct store *store, store_unnamed_fn each, void *self
 	return unnamed ? 0 : error_set(err, -ENOMEM, "out of memory");
 }
 
-static int save_renamed(struct store *store, const names_ids *renamed, struct error *err)
+static int save_renamed(struct embedded *store, const names_ids *renamed, struct error *err)
 {
 	int r = database_run(&store->database, store->writer, "BEGIN", err);
 
@@ -111,7 +114,7 @@ static void take_back(struct names *names, const names_ids *renamed)
 }
 
 /* With write_lock. */
-static int check_generation(const struct store *store, const struct store_naming *namings,
+static int check_generation(const struct embedded *store, const struct store_naming *namings,
 			    size_t count, struct error *err)
 {
 	size_t i;
@@ -126,14 +129,15 @@ static int check_generation(const struct store *store, const struct store_naming
 	return 0;
 }
 
-int store_set_names(struct store *store, const struct store_naming *namings, size_t count,
-		    struct error *err)
+int embedded_set_names(struct store *base, const struct store_naming *namings, size_t count,
+		       struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	names_ids renamed = {0};
 	int r;
 
 	(void)pthread_mutex_lock(&store->write_lock); /* never fails: not held by us */
-	r = store_recover(store, err);
+	r = embedded_recover(store, err);
 	if (r == 0)
 		r = check_generation(store, namings, count, err);
 	if (r == 0) {

@@ -87,9 +87,10 @@ static void put_series_sums(struct selection *selection, struct bytes *sql)
 	bytes_printf(sql, ") GROUP BY series, time) GROUP BY series) GROUP BY series");
 }
 
-int store_values(struct store *store, const struct store_selector *selector, const char *label,
-		 store_item_fn each, void *self, struct error *err)
+int embedded_values(struct store *base, const struct store_selector *selector, const char *label,
+		    store_item_fn each, void *self, struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	struct selection selection;
 	struct bytes sql = {0};
 	int r = selection_begin(&selection, store, selector, err);
@@ -111,9 +112,10 @@ int store_values(struct store *store, const struct store_selector *selector, con
 	return r;
 }
 
-int store_label_names(struct store *store, const struct store_selector *selector,
-		      store_item_fn each, void *self, struct error *err)
+int embedded_label_names(struct store *base, const struct store_selector *selector,
+			 store_item_fn each, void *self, struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	struct selection selection;
 	struct bytes sql = {0};
 	int r = selection_begin(&selection, store, selector, err);
@@ -136,9 +138,10 @@ int store_label_names(struct store *store, const struct store_selector *selector
 	return r;
 }
 
-int store_gaps(struct store *store, const struct store_selector *selector, store_item_fn each,
-	       void *self, struct error *err)
+int embedded_gaps(struct store *base, const struct store_selector *selector, store_item_fn each,
+		  void *self, struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	struct selection selection;
 	struct bytes sql = {0};
 	int r = selection_begin(&selection, store, selector, err);
@@ -211,10 +214,11 @@ static int ask_times(struct selection *selection, struct bytes *condition,
 	return 0;
 }
 
-int store_over_time(struct store *store, const struct store_selector *selector,
-		    const struct store_over_time *what, store_item_fn each, void *self,
-		    struct error *err)
+int embedded_over_time(struct store *base, const struct store_selector *selector,
+		       const struct store_over_time *what, store_item_fn each, void *self,
+		       struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	struct aggregate_question question = {.step_s = what->step_s > 0 ? what->step_s : 60,
 					      .group_by = what->group_by};
 	struct selection selection;
@@ -235,8 +239,9 @@ int store_over_time(struct store *store, const struct store_selector *selector,
 	return r;
 }
 
-int store_damaged(struct store *store, store_item_fn each, void *self, struct error *err)
+int embedded_damaged(struct store *base, store_item_fn each, void *self, struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	size_t i;
 
 	(void)err; /* nothing can fail, but every question has it */

@@ -17,7 +17,7 @@ static bool is_past(uint64_t now_s, uint32_t hour_s, uint64_t age_s)
 }
 
 /* Rows of an hour that has a file already are added to it only when no more come. */
-static bool is_closed(const struct store *store, const struct hot_table *table, uint64_t now_s)
+static bool is_closed(const struct embedded *store, const struct hot_table *table, uint64_t now_s)
 {
 	/* An hour in the future is the mistake of a clock; it must not stay hot for years. */
 	if (!is_past(now_s, table->hour_s, GRACE_S) && table->hour_s <= now_s + HOUR_S)
@@ -26,7 +26,7 @@ static bool is_closed(const struct store *store, const struct hot_table *table, 
 }
 
 /* Notes since when tables have not grown. A clock that was set back begins again. */
-static void note_growth(struct store *store, uint64_t now_s)
+static void note_growth(struct embedded *store, uint64_t now_s)
 {
 	size_t i;
 
@@ -39,7 +39,7 @@ static void note_growth(struct store *store, uint64_t now_s)
 	}
 }
 
-static bool find_closed(struct store *store, uint64_t now_s, uint64_t after_s, uint32_t *ret)
+static bool find_closed(struct embedded *store, uint64_t now_s, uint64_t after_s, uint32_t *ret)
 {
 	bool found = false;
 	size_t i;
@@ -59,12 +59,12 @@ static bool find_closed(struct store *store, uint64_t now_s, uint64_t after_s, u
 }
 
 /* How rows of an hour are kept at this age. */
-static uint32_t step_of(const struct store *store, uint32_t hour_s, uint64_t now_s)
+static uint32_t step_of(const struct embedded *store, uint32_t hour_s, uint64_t now_s)
 {
 	return is_past(now_s, hour_s, store->config.keep_full_s) ? MERGED_STEP_S : 0;
 }
 
-static int sort_closed(struct store *store, uint64_t now_s, struct error *err)
+static int sort_closed(struct embedded *store, uint64_t now_s, struct error *err)
 {
 	uint64_t after_s = 0;
 	uint32_t hour_s = 0;
@@ -81,7 +81,7 @@ static int sort_closed(struct store *store, uint64_t now_s, struct error *err)
 	return r;
 }
 
-static bool find_mergeable(struct store *store, uint64_t now_s, uint64_t after_s, uint32_t *ret)
+static bool find_mergeable(struct embedded *store, uint64_t now_s, uint64_t after_s, uint32_t *ret)
 {
 	bool found = false;
 	size_t i;
@@ -99,7 +99,7 @@ static bool find_mergeable(struct store *store, uint64_t now_s, uint64_t after_s
 	return found;
 }
 
-static int merge_old(struct store *store, uint64_t now_s, struct error *err)
+static int merge_old(struct embedded *store, uint64_t now_s, struct error *err)
 {
 	uint64_t after_s = 0;
 	uint32_t hour_s = 0;
@@ -115,7 +115,7 @@ static int merge_old(struct store *store, uint64_t now_s, struct error *err)
 }
 
 /* Unlists the file, then removes it: the other order could leave a list without files. */
-static int remove_listed(struct store *store, const struct row_file *file, struct error *err)
+static int remove_listed(struct embedded *store, const struct row_file *file, struct error *err)
 {
 	struct bytes sql = {0};
 	int r;
@@ -136,7 +136,7 @@ static int remove_listed(struct store *store, const struct row_file *file, struc
 }
 
 /* Whether the oldest file has to go. The newest stays, even if the database fills the limit. */
-static bool is_oldest_due(struct store *store, uint64_t now_s)
+static bool is_oldest_due(struct embedded *store, uint64_t now_s)
 {
 	struct store_stats stats;
 
@@ -146,11 +146,11 @@ static bool is_oldest_due(struct store *store, uint64_t now_s)
 		return true;
 	if (store->config.keep_bytes == 0 || store->files.files.count == 1)
 		return false;
-	store_stats(store, &stats);
+	embedded_stats(&store->base, &stats);
 	return stats.bytes > store->config.keep_bytes;
 }
 
-static int remove_old(struct store *store, uint64_t now_s, struct error *err)
+static int remove_old(struct embedded *store, uint64_t now_s, struct error *err)
 {
 	int r = 0;
 
@@ -161,7 +161,7 @@ static int remove_old(struct store *store, uint64_t now_s, struct error *err)
 	return r;
 }
 
-static int prune(struct store *store, uint64_t now_s, struct error *err)
+static int prune(struct embedded *store, uint64_t now_s, struct error *err)
 {
 	struct bytes sql = {0};
 	int r;
@@ -178,13 +178,14 @@ static int prune(struct store *store, uint64_t now_s, struct error *err)
 	return r;
 }
 
-int store_maintain(struct store *store, uint64_t now_s, struct error *err)
+int embedded_maintain(struct store *base, uint64_t now_s, struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	int r;
 
 	(void)pthread_mutex_lock(&store->maintain_lock); /* never fails: not held by us */
 	(void)pthread_mutex_lock(&store->write_lock);    /* likewise */
-	r = store_recover(store, err);
+	r = embedded_recover(store, err);
 	if (r == 0)
 		note_growth(store, now_s);
 	(void)pthread_mutex_unlock(&store->write_lock);

@@ -92,7 +92,7 @@ static int copy_modules(const struct names_copier *copier)
 
 static int fill_profile(struct selection *selection, struct answer *answer, struct profile *profile)
 {
-	struct store *store = selection->store;
+	struct embedded *store = selection->store;
 	struct names_copier copier = {.names = &store->names, .profile = profile};
 	int r;
 
@@ -127,9 +127,10 @@ static int sum_profile(struct selection *selection, struct profile **ret, struct
 	return 0;
 }
 
-int store_profile(struct store *store, const struct store_selector *selector, struct profile **ret,
-		  struct error *err)
+int embedded_profile(struct store *base, const struct store_selector *selector,
+		     struct profile **ret, struct error *err)
 {
+	struct embedded *store = embedded_of(base);
 	struct selection selection;
 	int r = selection_begin(&selection, store, selector, err);
 
@@ -138,41 +139,4 @@ int store_profile(struct store *store, const struct store_selector *selector, st
 	r = sum_profile(&selection, ret, err);
 	selection_end(&selection);
 	return r;
-}
-
-static bool give_function(const struct profile *profile, const struct call_tally *tally,
-			  store_item_fn each, void *self)
-{
-	const struct profile_function *function = &profile->functions.items[tally->key];
-	struct store_item item = {
-		.name = profile_text(profile, function->name),
-		.detail = profile_text(profile, function->module),
-		.samples = tally->samples,
-		.value = tally->total,
-		.self = tally->self,
-	};
-
-	return each(self, &item);
-}
-
-int store_top(struct store *store, const struct store_selector *selector, size_t limit,
-	      store_item_fn each, void *self, struct error *err)
-{
-	SCOPED(profile) struct profile *profile = NULL;
-	SCOPED(call_tree) struct call_tree *tree = NULL;
-	SCOPED(mem) struct call_tally *tallies = NULL;
-	struct call_tree_options options = {.value = 1};
-	size_t count = 0;
-	size_t i;
-	int r = store_profile(store, selector, &profile, err);
-
-	if (r < 0)
-		return r;
-	if (call_tree_new(profile, &options, &tree) < 0 ||
-	    call_tally_new(profile, tree, CALL_TALLY_FUNCTION, &tallies, &count) < 0)
-		return no_memory(err);
-	for (i = 0; i < count && i < limit; i++)
-		if (!give_function(profile, &tallies[i], each, self))
-			break;
-	return 0;
 }

@@ -23,7 +23,7 @@
 	"(CASE WHEN samples > 0 AND value %% samples = 0 THEN value // samples ELSE 0 END)"
 
 struct rewriting {
-	struct store *store;
+	struct embedded *store;
 	uint32_t hour_s;
 	uint32_t step_s;
 	unsigned int generation; /* of the database that it began with */
@@ -53,7 +53,7 @@ static int add_path(struct rewriting *rewriting, const char *path)
 /* Collects where the rows of the hour are. Nothing is added to these tables from now on. */
 static int collect(struct rewriting *rewriting)
 {
-	struct store *store = rewriting->store;
+	struct embedded *store = rewriting->store;
 	size_t i;
 	int r = 0;
 
@@ -163,7 +163,7 @@ static void put_copy(const struct rewriting *rewriting, struct bytes *sql)
 /* Runs on a connection of its own: questions and batches go on meanwhile. */
 static int copy_rows(struct rewriting *rewriting)
 {
-	struct store *store = rewriting->store;
+	struct embedded *store = rewriting->store;
 	struct duckdb_connection *connection = NULL;
 	struct bytes sql = {0};
 	int r;
@@ -211,7 +211,7 @@ static int settle(struct rewriting *rewriting)
 
 static int count_rows(struct rewriting *rewriting)
 {
-	struct store *store = rewriting->store;
+	struct embedded *store = rewriting->store;
 	struct bytes sql = {0};
 	struct answer answer;
 	int r;
@@ -277,7 +277,7 @@ static void forget_replaced(struct rewriting *rewriting)
 /* With write_lock. */
 static int exchange(struct rewriting *rewriting)
 {
-	struct store *store = rewriting->store;
+	struct embedded *store = rewriting->store;
 	struct bytes sql = {0};
 	int r;
 
@@ -305,7 +305,7 @@ static int exchange(struct rewriting *rewriting)
 	return r;
 }
 
-int rewrite_hour(struct store *store, uint32_t hour_s, uint32_t step_s, struct error *err)
+int rewrite_hour(struct embedded *store, uint32_t hour_s, uint32_t step_s, struct error *err)
 {
 	struct rewriting rewriting = {
 		.store = store, .hour_s = hour_s, .step_s = step_s, .err = err};

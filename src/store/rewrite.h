@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 struct error;
-struct store;
+struct embedded;
 
 /*
  * If step_s is not 0, rows are merged into buckets of that many seconds. Called by one thread at a
  * time, without locks.
  */
-int rewrite_hour(struct store *store, uint32_t hour_s, uint32_t step_s, struct error *err);
+int rewrite_hour(struct embedded *store, uint32_t hour_s, uint32_t step_s, struct error *err);
 
 #endif

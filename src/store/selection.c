@@ -164,7 +164,7 @@ static int read_choice(struct selection *selection, struct error *err)
 	return r;
 }
 
-int selection_begin(struct selection *selection, struct store *store,
+int selection_begin(struct selection *selection, struct embedded *store,
 		    const struct store_selector *selector, struct error *err)
 {
 	int r;

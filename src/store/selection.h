@@ -17,11 +17,11 @@
 
 struct duckdb_connection;
 struct error;
-struct store;
+struct embedded;
 struct store_selector;
 
 struct selection {
-	struct store *store;
+	struct embedded *store;
 	const struct store_selector *selector;
 	struct duckdb_connection *connection;
 	VEC(uint32_t) series;
@@ -37,7 +37,7 @@ struct selection {
 };
 
 /* After success always call selection_end(). */
-int selection_begin(struct selection *selection, struct store *store,
+int selection_begin(struct selection *selection, struct embedded *store,
 		    const struct store_selector *selector, struct error *err);
 void selection_end(struct selection *selection);
 

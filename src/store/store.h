@@ -18,6 +18,13 @@ struct profile;
 struct store;
 
 struct store_config {
+	/*
+	 * clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, see cluster/cluster_url.h; NULL: embedded,
+	 * in the folder.
+	 */
+	const char *url;
+	const char *user; /* of ClickHouse; NULL: its default */
+	const char *password;
 	const char *folder;     /* created when missing, mode 0700 */
 	const char *library;    /* path of libduckdb.so; NULL: searched for */
 	uint64_t memory_bytes;  /* limit of the database; 0: the default */

@@ -16,10 +16,10 @@
 #include "store/append_group.h"
 #include "store/batch_ids.h"
 #include "store/database.h"
+#include "store/embedded.h"
 #include "store/names.h"
 #include "store/row_files.h"
 #include "store/series.h"
-#include "store/store.h"
 
 /* The stack of a row that only says: at this time there were levels (see aggregate.h). */
 #define STACK_MARK UINT32_MAX
@@ -47,7 +47,8 @@ struct append_queue {
 #define APPEND_GATHER_NS (50 * NS_PER_MS)
 #define APPEND_ENOUGH 8
 
-struct store {
+struct embedded {
+	struct store base;          /* first */
 	struct store_config config; /* with defaults filled in; texts are copies */
 	char *path;                 /* of the database */
 
@@ -76,7 +77,13 @@ struct store {
 	atomic_uint_fast64_t commits;
 };
 
+static inline struct embedded *embedded_of(struct store *store)
+{
+	/* It is the first member. */
+	return (struct embedded *)(void *)store;
+}
+
 /* Makes a store usable again whose database failed. With write_lock. */
-int store_recover(struct store *store, struct error *err);
+int embedded_recover(struct embedded *store, struct error *err);
 
 #endif

@@ -12,7 +12,7 @@
 #define AT_ONCE 50000u
 
 /* The day of the oldest rows. A damaged file counts: somebody may repair it. */
-static uint16_t oldest_day(const struct store *store, uint64_t now_s)
+static uint16_t oldest_day(const struct embedded *store, uint64_t now_s)
 {
 	uint64_t oldest_s = now_s;
 	size_t i;
@@ -27,7 +27,7 @@ static uint16_t oldest_day(const struct store *store, uint64_t now_s)
 }
 
 /* One transaction. What is new goes with it: after that, everything that is removed was on disk. */
-static int save(struct store *store, const bool *is_gone, uint16_t day, struct error *err)
+static int save(struct embedded *store, const bool *is_gone, uint16_t day, struct error *err)
 {
 	struct database *database = &store->database;
 	int r = database_run(database, store->writer, "BEGIN", err);
@@ -47,7 +47,7 @@ static int save(struct store *store, const bool *is_gone, uint16_t day, struct e
 }
 
 /* Questions have ids of stacks while they hold files_lock, batches know them by the generation. */
-static void forget(struct store *store, const bool *is_gone)
+static void forget(struct embedded *store, const bool *is_gone)
 {
 	(void)pthread_rwlock_wrlock(&store->files_lock); /* never fails: not held by us */
 	(void)pthread_rwlock_wrlock(&store->names_lock); /* likewise */
@@ -59,7 +59,7 @@ static void forget(struct store *store, const bool *is_gone)
 }
 
 /* With write_lock. */
-static int remove_some(struct store *store, uint16_t day, struct error *err)
+static int remove_some(struct embedded *store, uint16_t day, struct error *err)
 {
 	SCOPED(mem) bool *is_gone = NULL;
 	int64_t count = names_find_unused(&store->names, day, AT_ONCE, &is_gone);
@@ -77,7 +77,7 @@ static int remove_some(struct store *store, uint16_t day, struct error *err)
 	return r;
 }
 
-int unused_stacks_remove(struct store *store, uint64_t now_s, struct error *err)
+int unused_stacks_remove(struct embedded *store, uint64_t now_s, struct error *err)
 {
 	uint16_t day;
 	int r = 0;

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 struct error;
-struct store;
+struct embedded;
 
 /* Removes some of them: many take several calls. */
-int unused_stacks_remove(struct store *store, uint64_t now_s, struct error *err);
+int unused_stacks_remove(struct embedded *store, uint64_t now_s, struct error *err);
 
 #endif

@@ -40,7 +40,7 @@ static void *send_batch(void *self)
 	return NULL;
 }
 
-static size_t count_waiting(struct store *store)
+static size_t count_waiting(struct embedded *store)
 {
 	const struct appending *item;
 	size_t count = 0;
@@ -56,7 +56,7 @@ static size_t count_waiting(struct store *store)
 /* Sends one batch, and while it waits for the writer's lock the others, one after the other. */
 static void send_together(struct world *world, struct sender *senders, size_t count)
 {
-	struct store *store = world->store;
+	struct embedded *store = embedded_of(world->store);
 	size_t i;
 
 	(void)pthread_mutex_lock(&store->write_lock);
@@ -118,7 +118,7 @@ static void one_that_cannot_be_written_does_not_stop_the_others(void **state)
 
 	/* A table is in the way of the rows of c. */
 	(void)snprintf(sql, sizeof(sql), "CREATE TABLE hot_%u_0 (wrong INTEGER)", START + HOUR);
-	fail_with(database_run(&world->store->database, world->store->writer, sql, &err), &err);
+	fail_with(database_run(&embedded_of(world->store)->database, embedded_of(world->store)->writer, sql, &err), &err);
 	send_together(world, senders, 4);
 	assert_int_equal(senders[0].result, 0);
 	assert_int_equal(senders[1].result, 0);

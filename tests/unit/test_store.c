@@ -638,7 +638,7 @@ static void names_of_ids_from_before_a_failure_are_refused(void **state)
 	add_unnamed(world);
 	append_one(world, &series, START, 0, 5);
 	fail_with(store_unnamed(world->store, "abcd", 0, take_address, &before, &err), &err);
-	atomic_store(&world->store->database.failed, true);
+	atomic_store(&embedded_of(world->store)->database.failed, true);
 	naming.id = before.id;
 	naming.generation = before.generation;
 	assert_int_equal(store_set_names(world->store, &naming, 1, &err), -ESTALE);
@@ -667,13 +667,13 @@ static bool refuse_address(void *self, const struct store_address *address)
 static void a_store_without_names_has_none_to_look_up(void **state)
 {
 	struct world *world = *state;
-	struct names kept = world->store->names;
+	struct names kept = embedded_of(world->store)->names;
 	struct error err = {0};
 
-	world->store->names = (struct names){0};
+	embedded_of(world->store)->names = (struct names){0};
 	fail_with(store_unnamed_modules(world->store, refuse_module, NULL, &err), &err);
 	fail_with(store_unnamed(world->store, "0102", 0, refuse_address, NULL, &err), &err);
-	world->store->names = kept;
+	embedded_of(world->store)->names = kept;
 }
 
 static void hostile_texts_are_stored_as_text(void **state)

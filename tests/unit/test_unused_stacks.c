@@ -81,11 +81,11 @@ static void their_ids_are_used_again(void **state)
 	append_named(world, "both", START + 35 * DAY);
 	maintain(world, START + 2 * HOUR);
 	assert_int_equal(used_stacks(world), 2 * STACKS);
-	nodes = world->store->names.profile->stacks.nodes.count;
+	nodes = embedded_of(world->store)->names.profile->stacks.nodes.count;
 	maintain(world, START + 36 * DAY);
 	assert_int_equal(used_stacks(world), STACKS);
 	append_named(world, "new", START + 36 * DAY);
-	assert_int_equal(world->store->names.profile->stacks.nodes.count, nodes);
+	assert_int_equal(embedded_of(world->store)->names.profile->stacks.nodes.count, nodes);
 	for (unsigned int round = 0; round < 3; round++) {
 		assert_int_equal(used_stacks(world), 2 * STACKS);
 		assert_int_equal(sum_named(world, "old"), 0);
