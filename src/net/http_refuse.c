@@ -33,6 +33,7 @@ unsigned int http_status_of(int code)
 		return 507;
 	case EAGAIN:
 	case EBUSY:
+	case EHOSTUNREACH: /* a shard of the store */
 	case ENOMEM:
 		return 503;
 	default:

@@ -178,6 +178,9 @@ static int open_store(struct server *server, struct error *err)
 	const struct server_config *config = server->config;
 	SCOPED(mem) char *folder = path_in(config->folder, "store");
 	struct store_config store = {
+		.url = config->store_url,
+		.user = config->store_user,
+		.password = config->store_password,
 		.folder = folder,
 		.library = config->library,
 		.memory_bytes = config->memory_bytes,

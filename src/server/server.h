@@ -20,6 +20,9 @@ struct server_config {
 	const char *address; /* numeric */
 	uint16_t port;
 	const char *folder;
+	const char *store_url;  /* of ClickHouse, as in store_config; NULL: embedded */
+	const char *store_user; /* likewise */
+	const char *store_password;
 	const char *library;       /* of the database; NULL: searched for */
 	const char *tls_cert_path; /* NULL: no TLS */
 	const char *tls_key_path;

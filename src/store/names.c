@@ -274,14 +274,17 @@ static bool is_library(const char *path)
 	return end && (end[3] == '\0' || end[3] == '.' || end[3] == ' ');
 }
 
+enum function_origin names_origin(const char *module)
+{
+	return is_library(module) ? ORIGIN_LIBRARY : ORIGIN_PROGRAM;
+}
+
 /* The lines of an address, in place of those that it has. */
 static int rename_location(struct names *names, struct names_location *location,
 			   const struct store_naming *naming)
 {
 	struct profile *profile = names->profile;
-	enum function_origin origin = is_library(profile_text(profile, location->module))
-					      ? ORIGIN_LIBRARY
-					      : ORIGIN_PROGRAM;
+	enum function_origin origin = names_origin(profile_text(profile, location->module));
 	uint32_t first = (uint32_t)profile->lines.count;
 	size_t i;
 

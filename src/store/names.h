@@ -105,6 +105,9 @@ typedef VEC(uint32_t) names_ids;
 int names_rename(struct names *names, const struct store_naming *namings, size_t count,
 		 names_ids *ret);
 
+/* Of functions whose names came late, by the path of their module. */
+enum function_origin names_origin(const char *module);
+
 /* The used stacks in which one of the locations is. */
 int names_stacks_with(const struct names *names, const names_ids *locations, names_ids *ret);
 

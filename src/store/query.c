@@ -9,42 +9,13 @@
 #include "model/call_tally.h"
 #include "model/call_tree.h"
 #include "store/aggregate.h"
+#include "store/answer_profile.h"
 #include "store/selection.h"
 #include "store/store_state.h"
 
 static int no_memory(struct error *err)
 {
 	return error_set(err, -ENOMEM, "out of memory");
-}
-
-static int new_profile(const struct selection *selection, struct profile **ret)
-{
-	const struct value_type types[] = {{"samples", "count"}, {"", ""}};
-	const struct store_selector *selector = selection->selector;
-	struct profile *profile;
-	uint32_t type;
-	uint32_t unit;
-
-	if (profile_new(types, ARRAY_SIZE(types), &profile) < 0)
-		return -ENOMEM;
-	type = strings_add(&profile->strings, selection->type[0] ? selection->type
-					      : selector->type   ? selector->type
-								 : "cpu");
-	unit = strings_add(&profile->strings, selection->unit[0] ? selection->unit : "count");
-	if (type == ID_NONE || unit == ID_NONE ||
-	    profile_thread(profile, 0, 0, "", "") == ID_NONE) {
-		profile_free(profile);
-		return -ENOMEM;
-	}
-	profile->value_types[1] =
-		(struct value_type){profile_text(profile, type), profile_text(profile, unit)};
-	profile->main_value = 1;
-	profile->start_realtime_ns = selector->from_s * NS_PER_SEC;
-	profile->duration_ns = selector->to_s > selector->from_s
-				       ? (selector->to_s - selector->from_s) * NS_PER_SEC
-				       : 0;
-	*ret = profile;
-	return 0;
 }
 
 static int read_sums(struct names_copier *copier, struct answer *answer)
@@ -115,7 +86,7 @@ static int sum_profile(struct selection *selection, struct profile **ret, struct
 
 	if (r < 0)
 		return r;
-	r = new_profile(selection, &profile);
+	r = answer_profile_new(selection->selector, selection->type, selection->unit, &profile);
 	if (r == 0)
 		r = fill_profile(selection, &answer, profile);
 	answer_end(&answer);

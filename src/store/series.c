@@ -106,6 +106,13 @@ static int add_key(struct series_table *table, const char *key, uint32_t *ret)
 	return *ret == ID_NONE ? -ENOMEM : count_series(table, key, 1, &count);
 }
 
+int series_table_add_key(struct series_table *table, const char *key)
+{
+	uint32_t id;
+
+	return strings_find(&table->keys, key) != ID_NONE ? 0 : add_key(table, key, &id);
+}
+
 /*
  * Adds the key of a series if it is known, or if its service has fewer than limit. Returns 0, 1 if
  * there are too many, or -ENOMEM.
@@ -162,8 +169,8 @@ int series_table_add(struct series_table *table, const struct store_series *seri
 	return r;
 }
 
-/* Splits a copy of a key. Returns the number of parts. */
-static size_t split_key(char *key, const char **parts)
+/* Splits a key. Returns the number of parts. */
+static size_t split_parts(char *key, const char **parts)
 {
 	size_t count = 0;
 
@@ -179,31 +186,50 @@ static size_t split_key(char *key, const char **parts)
 	return count;
 }
 
+int series_split_key(char *key, struct series_parts *ret)
+{
+	const char *parts[PARTS_MAX];
+	size_t count = split_parts(key, parts);
+	size_t i;
+
+	if (count < FIXED_PARTS)
+		return -EINVAL;
+	*ret = (struct series_parts){.service = parts[0],
+				     .type = parts[1],
+				     .unit = parts[2],
+				     .is_gauge = *parts[3] != '\0',
+				     .host = parts[4],
+				     .release = parts[5]};
+	for (i = FIXED_PARTS; i + 1 < count; i += 2)
+		ret->labels[ret->label_count++] = (struct store_label){parts[i], parts[i + 1]};
+	return 0;
+}
+
 static int put_row(struct appender *to, struct bytes *text, uint32_t id, const char *key)
 {
 	SCOPED(mem) char *copy = strdup(key);
-	const char *parts[PARTS_MAX];
+	struct series_parts parts;
 	size_t row = appender_row(to);
-	size_t count;
 	size_t i;
+	int r;
 
 	if (!copy)
 		return -ENOMEM;
-	count = split_key(copy, parts);
-	if (count < FIXED_PARTS)
-		return -EINVAL;
+	r = series_split_key(copy, &parts);
+	if (r < 0)
+		return r;
 	appender_put_u32(to, 0, row, id);
-	for (i = 0; i < FIXED_PARTS; i++) {
-		if (i == 3)
-			appender_put_bool(to, 1 + (unsigned int)i, row, *parts[i] != '\0');
-		else
-			appender_put_text(to, 1 + (unsigned int)i, row,
-					  names_clean(text, parts[i]));
-	}
+	appender_put_text(to, 1, row, names_clean(text, parts.service));
+	appender_put_text(to, 2, row, names_clean(text, parts.type));
+	appender_put_text(to, 3, row, names_clean(text, parts.unit));
+	appender_put_bool(to, 4, row, parts.is_gauge);
+	appender_put_text(to, 5, row, names_clean(text, parts.host));
+	appender_put_text(to, 6, row, names_clean(text, parts.release));
 	appender_begin_map(to, LABELS_COLUMN, row);
-	for (; i + 1 < count; i += 2)
-		appender_put_pair(to, LABELS_COLUMN, row, names_clean(&text[0], parts[i]),
-				  names_clean(&text[1], parts[i + 1]));
+	for (i = 0; i < parts.label_count; i++)
+		appender_put_pair(to, LABELS_COLUMN, row,
+				  names_clean(&text[0], parts.labels[i].name),
+				  names_clean(&text[1], parts.labels[i].value));
 	return 0;
 }
 

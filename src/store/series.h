@@ -13,16 +13,19 @@
  * What is new is saved like the names are (names.h). One thread changes it at a time.
  */
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/bytes.h"
 #include "base/vec.h"
+#include "model/entity.h"
 #include "model/strings.h"
+#include "store/store.h"
 
 struct database;
 struct duckdb_connection;
 struct error;
-struct store_series;
 
 struct series_table {
 	struct strings keys;     /* the id of a key is that of the series */
@@ -45,6 +48,24 @@ uint32_t series_table_find(struct series_table *table, const struct store_series
 /* Finds or adds a series. -ENOMEM, or -E2BIG if merging labels does not help. */
 int series_table_add(struct series_table *table, const struct store_series *series, uint32_t *ret,
 		     struct error *err);
+
+/* Adds what another server has made. 0 or -ENOMEM. */
+int series_table_add_key(struct series_table *table, const char *key);
+
+/* What a key says. Texts are parts of it. */
+struct series_parts {
+	const char *service;
+	const char *type;
+	const char *unit;
+	bool is_gauge;
+	const char *host;
+	const char *release;
+	struct store_label labels[LABELS_MAX]; /* sorted by name */
+	size_t label_count;
+};
+
+/* Divides a key, which is changed. -EINVAL if it is no key. */
+int series_split_key(char *key, struct series_parts *ret);
 
 int series_table_load(struct series_table *table, struct database *database,
 		      struct duckdb_connection *connection, struct error *err);

@@ -3,4 +3,4 @@
 
 #include "store/store_ops.h"
 
-const struct store_ops *const store_table[] = {&embedded_store_ops, NULL};
+const struct store_ops *const store_table[] = {&embedded_store_ops, &cluster_store_ops, NULL};

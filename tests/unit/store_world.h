@@ -4,8 +4,6 @@
 
 /* store_world: a store in a folder of its own, and a profile whose stacks its batches have. */
 
-#include <errno.h>
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -22,11 +20,14 @@
 #include "model/profile.h"
 #include "store/store.h"
 
+#include "clickhouse_server.h"
+
 #define HOUR 3600u
 #define START (490000u * HOUR) /* in 2025 */
 
 struct world {
 	char folder[64];
+	char url[128]; /* of the store; "": embedded */
 	struct store *store;
 	struct store_config config;
 	struct profile *profile; /* of the batches */
@@ -34,6 +35,10 @@ struct world {
 	unsigned int next; /* number of the next batch */
 	unsigned int random;
 };
+
+/* Where the stores of the tests that run now are. No shards: embedded. */
+static const struct clickhouse_server *world_shards;
+static unsigned int world_shard_count;
 
 static const struct value_type types[] = {{"samples", "count"}};
 
@@ -49,6 +54,9 @@ static inline void open_store(struct world *world)
 
 	world->config.folder = world->folder;
 	world->config.library = DUCKDB_LIBRARY;
+	world->config.url = world->url[0] ? world->url : NULL;
+	world->config.user = "wick";
+	world->config.password = "secret";
 	fail_with(store_open(&world->config, &world->store, &err), &err);
 }
 
@@ -85,6 +93,16 @@ static inline void make_profile(struct world *world)
 	}
 }
 
+/* A database of its own. */
+static inline void choose_url(struct world *world)
+{
+	static unsigned int count;
+
+	if (world_shard_count > 0)
+		clickhouse_url(world_shards, world_shard_count, ++count, world->url,
+			       sizeof(world->url));
+}
+
 static inline int set_up(void **state)
 {
 	struct world *world = calloc(1, sizeof(*world));
@@ -93,21 +111,10 @@ static inline int set_up(void **state)
 	assert_non_null(mkdtemp(world->folder));
 	world->random = 1;
 	make_profile(world);
+	choose_url(world);
 	open_store(world);
 	*state = world;
 	return 0;
-}
-
-static inline void remove_folder(const char *folder)
-{
-	const char *const command[] = {"rm", "-rf", folder, NULL};
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		(void)execvp(command[0], (char **)(uintptr_t)command);
-		_exit(127);
-	}
-	(void)waitpid(pid, NULL, 0);
 }
 
 static inline int tear_down(void **state)

@@ -118,7 +118,9 @@ static void one_that_cannot_be_written_does_not_stop_the_others(void **state)
 
 	/* A table is in the way of the rows of c. */
 	(void)snprintf(sql, sizeof(sql), "CREATE TABLE hot_%u_0 (wrong INTEGER)", START + HOUR);
-	fail_with(database_run(&embedded_of(world->store)->database, embedded_of(world->store)->writer, sql, &err), &err);
+	fail_with(database_run(&embedded_of(world->store)->database,
+			       embedded_of(world->store)->writer, sql, &err),
+		  &err);
 	send_together(world, senders, 4);
 	assert_int_equal(senders[0].result, 0);
 	assert_int_equal(senders[1].result, 0);

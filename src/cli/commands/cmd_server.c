@@ -26,6 +26,7 @@
 struct server_options {
 	const char *listen;
 	const char *data;
+	const char *store;
 	const char *library;
 	const char *retention;
 	uint64_t keep_bytes;
@@ -167,6 +168,9 @@ static int run_server(const struct command_context *context, void *values, int a
 		return command_failed(context, &err);
 	config.address = address;
 	config.folder = folder;
+	config.store_url = options->store;
+	config.store_user = getenv("WICK_CLICKHOUSE_USER");
+	config.store_password = getenv("WICK_CLICKHOUSE_PASSWORD");
 	config.library = options->library;
 	config.tls_cert_path = options->tls_cert;
 	config.tls_key_path = options->tls_key;
@@ -238,6 +242,11 @@ static const struct option_spec table[] = {
 	 .offer = OPTION_OFFER_DIRECTORY, .key = "server.data",
 	 .help = "directory of the store, the tokens and the audit log (default: /var/lib/wick for "
 		 "root, else ~/.local/share/wick)"},
+	{"store", 0, OPTION_STRING(struct server_options, store), .argument = "URL",
+	 .key = "server.store",
+	 .help = "store profiles in ClickHouse: clickhouse://HOST:PORT/DATABASE, with one "
+		 "HOST:PORT "
+		 "for each shard, separated by commas (default: embedded, in DIR)"},
 	{"retention", 0, OPTION_STRING(struct server_options, retention), .argument = "AGES",
 	 .key = "server.retention",
 	 .help = "how long to keep data: 30d,5m:1y keeps everything for 30 days, then "
