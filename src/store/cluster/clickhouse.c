@@ -263,7 +263,8 @@ int clickhouse_run(struct clickhouse *clickhouse, const struct clickhouse_statem
 	int r = send(clickhouse, statement, timeout_ms, &answer, err);
 
 	if (r == -ECONNREFUSED || r == -ETIMEDOUT) {
-		r = error_set(err, -EHOSTUNREACH, "ClickHouse at %s does not answer", node);
+		r = error_set(err, -EHOSTUNREACH, "%s, a server of ClickHouse, does not answer",
+			      node);
 		error_remedy(err, "check that it runs: curl http://%s/ping", node);
 	} else if (r == 0 && answer.status != 200) {
 		r = explain(node, answer.status, (const char *)answer.body.data, err);

@@ -141,7 +141,9 @@ static int read_marks(struct group *group, const struct bytes *answer)
 	}
 	if (!cursor.failed && has_version)
 		return 0;
-	(void)error_set(group->err, -EPROTO, "another version of wick has changed the tables");
+	(void)error_set(group->err, -EPROTO,
+			"the tables of %s were changed by another version of wick",
+			group->cluster->database);
 	error_remedy(group->err, "restart this server with that version");
 	return -EPROTO;
 }

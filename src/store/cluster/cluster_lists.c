@@ -25,7 +25,8 @@ static const char *take_text(struct cursor *cursor, struct bytes *space)
 }
 
 /* Columns of the answers that become items: name, detail, samples, value, from, to. */
-static int give_items(const struct bytes *answer, store_item_fn each, void *self, struct error *err)
+static int give_items(const struct choice *choice, const struct bytes *answer, store_item_fn each,
+		      void *self, struct error *err)
 {
 	struct cursor cursor = cursor_of(answer->data, answer->size);
 	struct bytes name = {0};
@@ -45,11 +46,12 @@ static int give_items(const struct bytes *answer, store_item_fn each, void *self
 	}
 	bytes_fini(&name);
 	bytes_fini(&detail);
-	return cursor.failed ? error_advise(err,
-					    error_set(err, -EBADMSG,
-						      "an answer of ClickHouse is cut or damaged"),
-					    "see the log of ClickHouse")
-			     : 0;
+	if (!cursor.failed)
+		return 0;
+	(void)error_set(err, -EIO, "an answer about %s is cut or damaged",
+			choice->cluster->database);
+	error_remedy(err, "see the log of ClickHouse");
+	return -EIO;
 }
 
 static int ask(struct choice *choice, struct bytes *sql, store_item_fn each, void *self,
@@ -61,7 +63,7 @@ static int ask(struct choice *choice, struct bytes *sql, store_item_fn each, voi
 	bytes_printf(sql, " FORMAT RowBinary");
 	r = choice_ask(choice, sql, &answer, err);
 	if (r == 0)
-		r = give_items(&answer, each, self, err);
+		r = give_items(choice, &answer, each, self, err);
 	bytes_fini(&answer);
 	return r;
 }

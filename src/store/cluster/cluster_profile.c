@@ -35,11 +35,12 @@ static int no_memory(struct error *err)
 	return error_set(err, -ENOMEM, "out of memory");
 }
 
-static int refuse_answer(struct error *err)
+static int refuse_answer(const struct answering *answering)
 {
-	(void)error_set(err, -EBADMSG, "an answer of ClickHouse is cut or damaged");
-	error_remedy(err, "see the log of ClickHouse");
-	return -EBADMSG;
+	(void)error_set(answering->err, -EIO, "an answer about %s is cut or damaged",
+			answering->choice.cluster->database);
+	error_remedy(answering->err, "see the log of ClickHouse");
+	return -EIO;
 }
 
 /*
@@ -107,7 +108,7 @@ static int read_sums(struct answering *answering)
 	}
 	/* A stack that came twice would shift the values. */
 	if (cursor.failed || answering->values.count != 2 * answering->stacks.ids.count)
-		return refuse_answer(answering->err);
+		return refuse_answer(answering);
 	return 0;
 }
 
@@ -156,7 +157,7 @@ static int read_frames(struct answering *answering)
 	}
 	if (answering->frames.failed)
 		return no_memory(answering->err);
-	return cursor.failed ? refuse_answer(answering->err) : 0;
+	return cursor.failed ? refuse_answer(answering) : 0;
 }
 
 /* A text, ended. Valid until the next call. */
@@ -299,7 +300,7 @@ static int read_locations(struct answering *answering)
 		r = read_location(answering, &cursor);
 	if (r < 0)
 		return no_memory(answering->err);
-	return cursor.failed ? refuse_answer(answering->err) : 0;
+	return cursor.failed ? refuse_answer(answering) : 0;
 }
 
 static int add_values(struct answering *answering, uint32_t number, uint32_t stack)

@@ -117,10 +117,11 @@ static int read_version(struct checking *checking, uint32_t ret[3])
 	ret[2] = cursor_u32(&cursor);
 	bytes_fini(&answer);
 	if (r == 0 && cursor.failed)
-		r = error_advise(
-			checking->err,
-			error_set(checking->err, -EPROTO, "ClickHouse did not answer in RowBinary"),
-			"check that the URL is that of its HTTP interface");
+		r = error_advise(checking->err,
+				 error_set(checking->err, -EPROTO, "%s did not answer in RowBinary",
+					   clickhouse_node_name(checking->cluster->clickhouse,
+								checking->shard)),
+				 "check that the URL is that of its HTTP interface");
 	return r;
 }
 
