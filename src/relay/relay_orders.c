@@ -64,12 +64,12 @@ void relay_orders_keep(struct relay_orders *orders, const char *answer, uint64_t
 {
 	json_t *root = json_loads(answer, JSON_REJECT_DUPLICATES, NULL);
 	const json_t *list = json_object_get(root, "orders");
-	const json_t *told;
 	size_t i;
 
 	(void)pthread_mutex_lock(&orders->lock);
 	forget_old(orders, now_s);
-	json_array_foreach(list, i, told) keep(orders, told, now_s);
+	for (i = 0; i < json_array_size(list); i++)
+		keep(orders, json_array_get(list, i), now_s);
 	(void)pthread_mutex_unlock(&orders->lock);
 	json_decref(root);
 }
