@@ -134,7 +134,7 @@ static int set_labels(struct recorder *recorder, struct error *err)
 
 	if (count > LABELS_MAX) {
 		(void)error_set(err, -E2BIG, "a recording can have at most %d labels", LABELS_MAX);
-		error_remedy(err, "remove some of the options --label");
+		error_remedy(err, "use fewer --label options");
 		return -E2BIG;
 	}
 	for (i = 0; i < count && r == 0; i++) {
