@@ -377,16 +377,16 @@ class Bench:
         rows.append(Row("start and end only: a program that does nothing",
                         milliseconds(start.get("perf")), milliseconds(start["wick"]),
                         ratio(start["wick"], start.get("perf")), NONE, None))
-        rows.append(self.walk_row("36 frames, in the kernel", deep, 1.3))
+        rows += self.walk_rows("36 frames, in the kernel", deep, 1.3)
         compiler = shutil.which("clang++-14") or shutil.which("clang++")
         if compiler:
             source = self.folder / "generated.cpp"
             source.write_text(generated_source(3 if self.options.quick else 20))
-            rows.append(self.walk_row("clang, in the kernel", [
-                compiler, "-O2", "-std=c++17", "-c", "-o", self.folder / "generated.o", source], 6))
+            rows += self.walk_rows("clang, in the kernel", [
+                compiler, "-O2", "-std=c++17", "-c", "-o", self.folder / "generated.o", source], 6)
         return rows
 
-    def walk_row(self, what, command, goal_us):
+    def walk_rows(self, what, command, goal_us):
         """Time per sample of the BPF programs, next to the kernel's helper for frame pointers."""
         environment = {**os.environ, "WICK_LOG": "debug"}
         done = subprocess.run([str(word) for word in [
@@ -402,9 +402,9 @@ class Bench:
         helper = json.loads(peer.stdout) if peer.status == 0 else None
         beside = NONE if not helper else (f"{helper['mean_ns'] / 1000:.1f} us for "
                                           f"{helper['frames']:.0f} frames by frame pointers")
-        return Row(f"{what}: one stack", beside, f"{mean_us:.1f} us for {frames:.0f} frames, "
-                   f"{root:.2f} % reach the root", NONE, f"≤ {goal_us} us, ≥ 99.9 % reach the root",
-                   mean_us <= goal_us and root >= 99.9)
+        return [Row(f"{what}: one stack", beside, f"{mean_us:.1f} us for {frames:.0f} frames", NONE, f"≤ {goal_us} us",
+                    mean_us <= goal_us),
+                Row(f"{what}: reach the root", NONE, f"{root:.2f} %", NONE, "≥ 99.9 %", root >= 99.9)]
 
     def machine(self):
         """The whole machine at 100 Hz with all CPUs busy: the total cost."""
