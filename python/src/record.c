@@ -259,7 +259,8 @@ static uint32_t walked_site(struct tracer_table *table, const struct record_call
 	site = trace_sites_find(&table->sites, &walk);
 	if (__builtin_expect(site != TRACE_NONE, 1))
 		return site;
-	if (!caller->holds_gil && (caller->domain == TRACER_C_DOMAIN || VERSION_HIDES_GIL))
+	if (!caller->holds_gil && !caller->may_wait &&
+	    (caller->domain == TRACER_C_DOMAIN || VERSION_HIDES_GIL))
 		return site_without_gil(table, caller, &walk);
 	return learn_site(table, caller, &walk);
 }
@@ -507,7 +508,7 @@ int record_tracked(PyThreadState *thread, bool holds_gil, uint32_t domain, uint6
 	struct tracer_table *table = &tracer.tables[TABLE_LOCKED];
 	struct native_stack native;
 	const struct record_caller caller = {thread, holds_gil, domain,
-					     take_native(thread, &native)};
+					     take_native(thread, &native), true};
 	struct tracked_block block = {address, size, domain, 0};
 	struct tracked_block *known;
 	uint32_t site;

@@ -18,6 +18,7 @@ struct record_caller {
 	bool holds_gil;
 	uint32_t domain;
 	const struct native_stack *native; /* NULL: not wanted */
+	bool may_wait; /* for the GIL, like the function of CPython that it called */
 };
 
 /* The site for stacks that could not be stored, for example because memory ran out. */
