@@ -284,17 +284,24 @@ tracemalloc.stop()
 """)
 
 
-def test_the_module_restarts_the_interpreter_with_the_preload_library(python, extension, tmp_path):
+@pytest.mark.parametrize("folder", ["plain", "with a space:and a colon"])
+def test_the_module_restarts_the_interpreter_with_the_preload_library(python, extension, tmp_path, folder):
     if not PRELOAD.exists():
         pytest.skip("libwick-preload.so is not built")
+    (tmp_path / folder).mkdir()
+    library = tmp_path / folder / PRELOAD.name
+    library.symlink_to(PRELOAD)
+    (tmp_path / "tmp").mkdir()
     script = tmp_path / "program.py"
     script.write_text("import native_module, wick.tracemalloc as tracemalloc\n"
                       "assert 'libwick-preload' in open('/proc/self/maps').read()\n"
                       "native_module.leak('malloc', 98765432)\n", encoding="utf-8")
     done = python.run("-m", "wick.tracemalloc", "--native", script,
-                      env={"WICK_PRELOAD": str(PRELOAD), "PYTHONPATH": f"{python.package}:{extension}"})
+                      env={"WICK_PRELOAD": str(library), "PYTHONPATH": f"{python.package}:{extension}",
+                           "TMPDIR": str(tmp_path / "tmp")})
     assert done.returncode == 0, done.stderr
     assert "program.py:3: size=94.2 MiB, count=" in done.stderr
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_a_recording_of_the_heap_sees_the_same_blocks(python, extension, tmp_path):

@@ -4,6 +4,7 @@ import glob
 import os
 import pathlib
 import sysconfig
+import tempfile
 
 NAME = "libwick-preload.so"
 VARIABLE = "WICK_PRELOAD"
@@ -30,3 +31,27 @@ def find():
             return str(path)
     raise FileNotFoundError(f"{NAME} is not installed: install wick (make install, or its package), "
                             f"or set {VARIABLE} to the path of the library")
+
+
+def without_separators(library):
+    """
+    The path for LD_PRELOAD, where spaces and colons separate paths, and the folder that was made for a link
+    with such a path, or None.
+    """
+    if not set(library) & set(" :"):
+        return library, None
+    folder = tempfile.mkdtemp(prefix="wick-")
+    link = os.path.join(folder, NAME)
+    os.symlink(library, link)
+    return link, folder
+
+
+def forget(folder):
+    """Removes such a folder; nothing else."""
+    link = os.path.join(folder, NAME)
+    if os.path.islink(link):
+        try:
+            os.unlink(link)
+            os.rmdir(folder)
+        except OSError:
+            pass

@@ -295,9 +295,9 @@ def _plain_size(size):
 # Native memory needs the preload library before the first allocation: the interpreter restarts.
 
 def _restart_with_preload(arguments):
-    library = _preload.find()
+    library, folder = _preload.without_separators(_preload.find())
     before = os.environ.get("LD_PRELOAD")
-    environment = {**os.environ, RESTARTED: "1",
+    environment = {**os.environ, RESTARTED: folder or "1",
                    "LD_PRELOAD": f"{library}:{before}" if before else library}
     flags = getattr(sys, "orig_argv", None)
     if flags:
@@ -338,8 +338,11 @@ def main(arguments):
         return 1
     import wick.tracemalloc as tracemalloc
     try:
-        if options.native and not os.environ.pop(RESTARTED, None):
-            _restart_with_preload(arguments)
+        if options.native:
+            restarted = os.environ.pop(RESTARTED, None)
+            if not restarted:
+                _restart_with_preload(arguments)
+            atexit.register(_preload.forget, restarted)
         tracemalloc.start(options.frames, sampling=options.sampling, native=options.native)
     except (ValueError, OverflowError) as error:
         print(f"wick: {error}", file=sys.stderr)
