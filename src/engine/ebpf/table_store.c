@@ -230,7 +230,8 @@ static int align_rows(struct builder *builder, uint32_t count)
 	if (vec_reserve(&builder->rows,
 			builder->rows.count + skipped + count * BPF_WALK_ROW_BYTES) < 0)
 		return -ENOMEM;
-	memset(builder->rows.items + builder->rows.count, 0, skipped);
+	if (skipped > 0)
+		memset(builder->rows.items + builder->rows.count, 0, skipped);
 	builder->rows.count += skipped;
 	return 0;
 }
