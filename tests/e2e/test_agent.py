@@ -13,7 +13,7 @@ import time
 
 import contract
 import pytest
-from conftest import LONG, PATIENCE, Recording, workload
+from conftest import LONG, PATIENCE, Recording, has_events, workload
 
 pytestmark = [pytest.mark.perf, pytest.mark.root]
 takes_windows = pytest.mark.skipif(not LONG, reason="waits for several windows of ten seconds: WICK_LONG=1")
@@ -61,11 +61,16 @@ def test_rules_name_services(wick, background):
     assert contract.sample_count(recording.report("--label", "service=divider")) > 0
 
 
-def test_a_program_that_ended_before_its_window_is_known(wick, background):
-    command = " ".join(workload("split", 1000))
-    background(["sh", "-c", f"sleep 1; WICK_SERVICE=brief {command}; sleep 60"])
-    recording = once(wick, "6s", "-F", 199)
-    assert_split(recording.report("--label", "service=brief"))
+def test_a_program_that_ended_before_its_window_is_known(wick):
+    path = wick.new_path()
+    # The program changes its function 100 times in a second: the rate is no multiple of that.
+    agent = wick.start("agent", "--once", "8s", "-o", path, "-F", 237, *STEADY)
+    wait_for(lambda: has_events(agent.pid))
+    subprocess.run(workload("split", 1000), env={**os.environ, "WICK_SERVICE": "brief"}, check=True, stdout=subprocess.DEVNULL)
+    assert agent.poll() is None, "the window ended first"
+    _, said = agent.communicate(timeout=120 * PATIENCE)
+    assert agent.returncode == 0, said
+    assert_split(Recording(wick, path, agent).report("--label", "service=brief"))
 
 
 def test_arguments_and_other_variables_are_not_in_a_window(wick, background):

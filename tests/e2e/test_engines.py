@@ -131,7 +131,7 @@ def test_code_that_the_kernel_maps_has_its_caller(wick, engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_assembly_of_openssl_is_followed(wick, engine, what):
     """Its CFAs are computed from registers of any kind, and from words in memory."""
-    recording = wick.record(["openssl", "speed", "-seconds", "1", "-bytes", "4096", "-evp", what],
+    recording = wick.record(["openssl", "speed", "-seconds", "2", "-bytes", "4096", "-evp", what],
                             "-F", 999, *engine)
     assert contract.sample_count(recording.info()) > 200
     assert root_percent(recording) >= 99.5, recording.stderr

@@ -169,7 +169,7 @@ def test_processes_that_run_already_have_calls(wick, background, options):
 
 
 def test_an_interpreter_that_starts_later_has_calls(wick):
-    recording = wick.record(["sh", "-c", f"{PYTHONS[-1]} {PROGRAM} 1 sorting; true"], "--engine", "perf", "-F", "499",
+    recording = wick.record(["sh", "-c", f"{PYTHONS[-1]} {PROGRAM} 2 sorting; true"], "--engine", "perf", "-F", "499",
                             "--overhead", "off")
     samples = samples_of(wick, recording)
     assert any({"sorting", "key", "work"} <= functions_of(samples, pid) for pid in {one["pid"] for one in samples})
