@@ -2,10 +2,8 @@
 #include "cli/table.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +13,7 @@
 #include "cli/options/data_folder.h"
 #include "cli/options/listen_option.h"
 #include "cli/options/sender.h"
+#include "cli/options/service.h"
 #include "cli/text/relay.h"
 #include "relay/relay.h"
 
@@ -72,22 +71,15 @@ static int run(const struct command_context *context, const struct relay_config 
 {
 	struct relay *relay;
 	struct error err = {0};
+	char url[SERVICE_URL_MAX];
 	sigset_t signals;
 
-	(void)sigemptyset(&signals); /* these cannot fail */
-	(void)sigaddset(&signals, SIGTERM);
-	(void)sigaddset(&signals, SIGINT);
-	(void)sigaddset(&signals, SIGHUP);
-	/* Before any thread starts, so that only serve() receives them. */
-	(void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	(void)signal(SIGPIPE, SIG_IGN); /* a client that went away is its own affair */
+	service_hold_signals(&signals);
 	if (relay_open(config, &relay, &err) < 0)
 		return command_failed(context, &err);
-	(void)fprintf(context->out, "listening on %s://%s%s%s:%u, sending to %s\n",
-		      config->access.tls_cert_path ? "https" : "http",
-		      strchr(config->access.address, ':') ? "[" : "", config->access.address,
-		      strchr(config->access.address, ':') ? "]" : "", relay_port(relay),
-		      config->url);
+	service_url(config->access.tls_cert_path != NULL, config->access.address, relay_port(relay),
+		    url);
+	(void)fprintf(context->out, "listening on %s, sending to %s\n", url, config->url);
 	(void)fflush(context->out); /* whoever started us waits for this line */
 	serve(context, relay, &signals);
 	relay_close(relay);

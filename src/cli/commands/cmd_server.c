@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/options/data_folder.h"
 #include "cli/options/listen_option.h"
+#include "cli/options/service.h"
 #include "cli/text/server.h"
 #include "server/server.h"
 
@@ -126,21 +127,14 @@ static int run(const struct command_context *context, const struct server_config
 {
 	struct server *server;
 	struct error err = {0};
+	char url[SERVICE_URL_MAX];
 	sigset_t signals;
 
-	(void)sigemptyset(&signals); /* these cannot fail */
-	(void)sigaddset(&signals, SIGTERM);
-	(void)sigaddset(&signals, SIGINT);
-	(void)sigaddset(&signals, SIGHUP);
-	/* Before any thread starts, so that only serve() receives them. */
-	(void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	(void)signal(SIGPIPE, SIG_IGN); /* a client that went away is its own affair */
+	service_hold_signals(&signals);
 	if (server_open(config, &server, &err) < 0)
 		return command_failed(context, &err);
-	(void)fprintf(context->out, "listening on %s://%s%s%s:%u, data in %s\n",
-		      config->tls_cert_path ? "https" : "http",
-		      strchr(config->address, ':') ? "[" : "", config->address,
-		      strchr(config->address, ':') ? "]" : "", server_port(server), config->folder);
+	service_url(config->tls_cert_path != NULL, config->address, server_port(server), url);
+	(void)fprintf(context->out, "listening on %s, data in %s\n", url, config->folder);
 	(void)fflush(context->out); /* whoever started us waits for this line */
 	serve(server, &signals);
 	server_close(server);
