@@ -307,7 +307,7 @@ static int put_table(struct table_store *store, const struct unwind_table *table
 		r = table_store_reserve(store, ret->page_count + row_words);
 	if (r == 0)
 		r = put_words(store, first, builder.pages.items, ret->page_count);
-	if (r == 0) {
+	if (r == 0 && row_words > 0) { /* a table of pages with one rule each has no rows */
 		memset(builder.rows.items + builder.rows.count, 0,
 		       row_words * sizeof(uint64_t) - builder.rows.count);
 		r = put_words(store, first + ret->page_count,
